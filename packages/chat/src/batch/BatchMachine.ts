@@ -4,7 +4,7 @@
  * Owns: the phase of the batch, and the outcomes so far, as data. The actor `calls` decides which call starts when, and
  * makes the outcomes; each call runs in a chart and a process of its own.
  *
- * The files `runningCalls.ts`, `callStarts.ts` and `callTable.ts` state BATCH1 and BATCH3 to BATCH10.
+ * The files `runningCalls.ts`, `batchCalls.ts` and `batchEvents.ts` state BATCH1 and BATCH3 to BATCH10.
  *
  * @module
  */
@@ -98,7 +98,7 @@ const machine = setup({
     recordOutcome: StateMachine.assign(
       ({ context: { calls: states, halts: before } }, { index, outcome, halts }: Of<"call.over">) => ({
         calls: states.with(index, { begun: true, outcome }),
-        halts: halts ? [...before, index] : before
+        halts: halts && !before.includes(index) ? [...before, index] : before
       })
     ),
     recordAsk: StateMachine.assign(({ context: { calls: states } }, { index, child }: Of<"call.asks">) => ({

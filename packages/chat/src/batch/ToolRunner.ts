@@ -13,6 +13,7 @@ import { newStepId, type Tool, toolFor } from "../tool/index.ts"
 import { callsFindings } from "../tool/index.ts"
 import { BatchLife, type ToolBatchResult } from "./batchContract.ts"
 import { original } from "../values/index.ts"
+import { newCalls } from "./batchCalls.ts"
 import { batchMachine } from "./BatchMachine.ts"
 import { ToolEvents } from "../events/index.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
@@ -110,7 +111,13 @@ const start = (
   const outlet = outletIn(resolved.system)
   const { toolsByName, signal, drainMs, trace } = resolved
   signal?.throwIfAborted()
-  const input = { toolCalls, stepId: newStepId(resolved.system), toolsByName, options: resolved, outlet }
+  const input = {
+    calls: newCalls(toolCalls),
+    stepId: newStepId(resolved.system),
+    toolsByName,
+    options: resolved,
+    outlet
+  }
   const begin = () => {
     const pid = StateMachine.start(resolved.system, batchMachine, {
       input: { count: toolCalls.length },

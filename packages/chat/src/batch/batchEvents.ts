@@ -1,7 +1,14 @@
-/** The events of the chart of a batch, and of the actor that runs its calls. */
+/**
+ * The events of the chart of a batch, and of the actor that runs its calls.
+ *
+ * BATCH10. A batch that is restored keeps its outcomes, its halts and its cancel. Calls that have not begun are judged
+ *          again. The handler of a running call runs again, but not after the call was cancelled: then the call is
+ *          `abandoned` at its drain deadline.
+ */
 import type { CallCommand, CallEnd, ToolCallInput, ToolOutcome } from "../call/index.ts"
 import type { Held } from "../values/index.ts"
 import type { ChildWait } from "../record/index.ts"
+import type { Pid } from "@troupe/otp"
 import type { ToolBatchResult } from "./batchContract.ts"
 
 /**
@@ -49,7 +56,7 @@ export type CallsEvent =
  */
 export type BatchEvent = CallsEvent | CallCommand | { readonly type: "batch.cancel" }
 
-/** A batch so far: its calls, the places of halting calls in the order of their ends, and whether it was cancelled. */
+/** A batch so far: its calls by position, the positions of halting calls in the order of their ends, and whether it was cancelled. */
 export interface BatchState {
   readonly calls: ReadonlyArray<CallState>
   readonly halts: ReadonlyArray<number>
@@ -69,3 +76,12 @@ export type CallsCommand =
   | CallCommand
   | { readonly type: "call.ended"; readonly index: number; readonly end: CallEnd }
   | { readonly type: "call.died"; readonly index: number; readonly reason: Held<unknown> }
+
+/** The actor that has the running calls. */
+export interface BatchHost {
+  /** The process of the batch; `undefined` under a bare `createActor`. */
+  readonly pid: Pid<BatchEvent> | undefined
+  readonly send: (event: CallsEvent) => void
+  /** Runs a function in a turn of the process. */
+  readonly turn: (run: () => void) => void
+}

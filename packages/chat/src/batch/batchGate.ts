@@ -15,20 +15,21 @@
  */
 import type { System } from "@troupe/otp"
 import * as Hooks from "../gate/Hooks.ts"
-import { text, type ToolCall } from "../model/index.ts"
+import { text } from "../model/index.ts"
 import { crashed, type Gate, gateBatch, type GateVerdict, isGated, type Permissions, refuse } from "../gate/index.ts"
 import { augmented, haltedAfter, refusalIn, resultOf, type ToolOutcome } from "../call/index.ts"
 import type { ToolBatchInput } from "./batchContract.ts"
-import { isProviderApproval, type Tool } from "../tool/index.ts"
+import { isProviderApproval, type Tool, toolFor } from "../tool/index.ts"
+import type { BatchCall } from "./batchCalls.ts"
 
 /** The gate of a batch; `undefined` when neither permissions nor hooks concern calls. */
 export const batchGateOf = (
   given: ToolBatchInput["options"],
   system: System.System,
-  calls: ReadonlyArray<ToolCall> = []
+  calls: ReadonlyArray<BatchCall>
 ): BatchGate | undefined => {
   const { permitted, permissions: own } = given
-  const asked = own ?? (calls.some(isProviderApproval) ? {} : undefined)
+  const asked = own ?? (calls.some(({ toolCall }) => isProviderApproval(toolCall)) ? {} : undefined)
   const permissions = permitted === true ? listsOf(own) : asked
   const options = permissions === own ? given : { ...given, permissions }
   return isGated(options) || Hooks.has(options.hooks, "PostToolUse", "PostToolUseFailure", ...refusals)
@@ -59,22 +60,28 @@ export class BatchGate {
     return isGated(this.#gate)
   }
 
-  /** Judges calls in order; calls `judging` with the place of each call before it is judged. */
+  /** Judges calls in order; calls `changed` before each. */
   async judge(
-    calls: ReadonlyArray<{ readonly index: number; readonly toolCall: ToolCall; readonly tool: Tool | undefined }>,
-    judging: (index: number) => void
+    calls: ReadonlyArray<BatchCall>,
+    toolsByName: ReadonlyMap<string, Tool>,
+    changed: () => void
   ): Promise<ReadonlyArray<GateVerdict>> {
+    const judged = calls.map(({ toolCall }) => ({ toolCall, tool: toolFor(toolsByName, toolCall) }))
+    let last: BatchCall | undefined
     try {
-      return await gateBatch(calls, this.#gate, (position) => {
-        const index = calls[position]?.index ?? position
+      return await gateBatch(judged, this.#gate, (position) => {
+        const call = calls[position] as BatchCall
+        if (last?.mark === "gating") last.mark = undefined
+        if (!call.isOver) call.mark = "gating"
+        last = call
         this.#waits.clear()
-        judging(index)
-        const wait = this.#wait(index)
-        if (this.#skipped.has(index)) wait.abort()
+        changed()
+        const wait = this.#wait(call.index)
+        if (this.#skipped.has(call.index)) wait.abort()
         return wait.signal
       })
     } catch (thrown) {
-      return calls.map(({ toolCall }) => ({ message: undefined, cause: undefined, ...crashed(thrown), toolCall }))
+      return judged.map(({ toolCall }) => ({ message: undefined, cause: undefined, ...crashed(thrown), toolCall }))
     } finally {
       this.#waits.clear()
     }

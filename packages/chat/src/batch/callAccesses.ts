@@ -1,12 +1,14 @@
-/** The access of each call: its effect, and the key that its tool declares. */
-import { ToolError, type ToolErrorReason } from "../errors/index.ts"
+/** The access of each call: its effect, and the key that its tool declares; and the failure of a call without a tool. */
+import { closestName, quoted, ToolError, type ToolErrorReason } from "../errors/index.ts"
+import { toolFailure } from "../call/index.ts"
+import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { copied } from "../json/index.ts"
 import type { ParsedArguments, Tool } from "../tool/index.ts"
 import { describe } from "../values/index.ts"
 import type { Schedule } from "../options/index.ts"
-import type { Access } from "./startOrder.ts"
+import type { Access } from "./nextCalls.ts"
 
 /** What the accesses of calls depend on. */
 export interface AccessRules {
@@ -85,4 +87,12 @@ const parsedNow = (parse: Tool["parse"], args: Record<string, unknown>): Record<
     return undefined
   }
   return parsed.valid ? parsed.arguments : undefined
+}
+
+/** The failure of an unknown tool; its text lists the tools and suggests the closest name. */
+export const notFound = (toolCall: ToolCall, tools: ReadonlyMap<string, Tool>): HandlerResult.Failed => {
+  const meant = closestName(toolCall.name, tools.keys())
+  const known = tools.size === 0 ? "there are no tools" : `the tools are ${[...tools.keys()].join(", ")}`
+  const hint = meant === undefined ? "" : `; did you mean ${meant}?`
+  return toolFailure(toolCall, "not_found", `there is no tool ${quoted(toolCall.name)}; ${known}${hint}`)
 }

@@ -11,7 +11,7 @@ export {
   withMetadata
 } from "./gateOutcome.ts"
 export { callActors, callEffects, toolCallMachine } from "./ToolCallMachine.ts"
-export type { CallEnv, CallWatcher, RunnableCall } from "./callEnv.ts"
+export type { CallEnv, RunnableCall } from "./callEnv.ts"
 export type { CallEnd, ToolCallEvent, ToolCallInput } from "./callEvents.ts"
 export { outcomeOf } from "./callOutcome.ts"
 export { viewOfEnded } from "./toolCallView.ts"

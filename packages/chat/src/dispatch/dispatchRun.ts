@@ -1,7 +1,7 @@
 /**
  * One batch of a dispatcher.
  *
- * Owns: the running calls, their timers and signals, the results. Does not own the order of starts (`Scheduler`), the
+ * Owns: the running calls, their timers and signals, the results. Does not own the order of starts (`nextCalls`), the
  * state (`stateLedger`), nor the execution of a call (the runner).
  *
  * DISP1. Every call has exactly one result, in its own position, whatever its id.
@@ -25,7 +25,15 @@ import { toolsByName } from "./dispatchGate.ts"
 import type { GateVerdict } from "../gate/index.ts"
 import { callUser, type UserAnswer } from "../async/index.ts"
 import type { HaltOrder } from "../options/index.ts"
-import { accessesOf, type CallAccesses, defaultLimit, Scheduler } from "../batch/index.ts"
+import {
+  accessesOf,
+  type CallAccesses,
+  CallMoves,
+  defaultLimit,
+  inHaltOrder,
+  type MovesOwner,
+  type OrderedCall
+} from "../batch/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../values/index.ts"
 import type { DispatchResult, DispatchState, Failure, Halt, Runner } from "./dispatchState.ts"
@@ -47,29 +55,36 @@ export interface DispatchRunOptions {
 /** Marks a missing result; any other value can be a result. */
 const none: unique symbol = Symbol("none")
 
+/** A call of the batch. */
+interface DispatchCall<Result> extends OrderedCall {
+  state: "new" | "waiting" | "done"
+  mark: "running" | undefined
+  halts: "halt" | undefined
+  readonly position: number
+  /** The call as it runs: the gate may have edited its arguments. */
+  readonly toolCall: ToolCall
+  /** The signal of its runner, and its timer. */
+  abort: AbortController | undefined
+  timer: unknown
+  /** The time of the call's deadline on the system's clock. */
+  due: number
+  result: Result | Failure | typeof none
+}
+
 const defaultTimeoutMs = 60_000
 
 /** A running batch. */
-export class DispatchRun<State extends DispatchState, Result> {
-  /** The calls as they run: the gate may have edited their arguments. */
-  readonly #calls: ReadonlyArray<ToolCall>
+export class DispatchRun<State extends DispatchState, Result> implements MovesOwner<DispatchCall<Result>> {
+  readonly #calls: ReadonlyArray<DispatchCall<Result>>
+  readonly #moves: CallMoves<DispatchCall<Result>>
   readonly #start: State
   readonly #runner: Runner<State, Result>
   readonly #options: DispatchRunOptions
   readonly #tools: ReadonlyMap<string, Tool>
   readonly #planned: CallAccesses
-  readonly #scheduler: Scheduler
+  /** The positions of halting calls, in the order of their ends. */
+  readonly #halts: Array<number> = []
   readonly #ledger: Ledger<State>
-  readonly #running = new Map<
-    number,
-    {
-      readonly abort: AbortController
-      readonly timer: unknown
-      /** The time of the call's deadline on the system's clock. */
-      readonly due: number
-    }
-  >()
-  readonly #results: Array<Result | Failure | typeof none>
   readonly #ended = Promise.withResolvers<DispatchResult<State, Result>>()
   #haltedByGate: Halt | undefined
   #over = false
@@ -84,29 +99,26 @@ export class DispatchRun<State extends DispatchState, Result> {
   ) {
     this.#calls = calls.map((call, position) => {
       const verdict = options.verdicts[position]
-      return verdict?.type === "allow" ? verdict.toolCall : call
+      const toolCall = verdict?.type === "allow" ? verdict.toolCall : call
+      const times = { abort: undefined, timer: undefined, due: Infinity }
+      return { position, toolCall, state: "new", mark: undefined, halts: undefined, ...times, result: none }
     })
     this.#start = state
     this.#runner = runner
     this.#options = options
     this.#tools = toolsByName(state)
-    this.#planned = accessesOf(this.#calls, {
-      tools: this.#tools,
-      schedule: options.schedule,
-      isOver: (position) => (options.verdicts[position]?.type ?? "allow") !== "allow",
-      unknown: { effect: "write" }
-    })
-    this.#scheduler = new Scheduler(
-      calls.length,
-      { ...options, limit: Math.max(1, state.maxConcurrency ?? defaultLimit(options.schedule)) },
+    this.#planned = accessesOf(
+      this.#calls.map(({ toolCall }) => toolCall),
       {
-        run: (position) => this.#begin(position),
-        cancel: (position) => this.#stop(position),
-        skip: () => undefined,
-        over: () => this.#finish()
+        tools: this.#tools,
+        schedule: options.schedule,
+        isOver: (position) => (options.verdicts[position]?.type ?? "allow") !== "allow",
+        unknown: { effect: "write" }
       }
     )
-    this.#results = calls.map(() => none)
+    const { schedule } = options
+    const limit = Math.max(1, state.maxConcurrency ?? defaultLimit(schedule))
+    this.#moves = new CallMoves(this.#calls, { schedule, limit }, this)
     this.#ledger =
       options.schedule === "effects"
         ? new EffectsLedger(state, calls.length)
@@ -117,24 +129,39 @@ export class DispatchRun<State extends DispatchState, Result> {
   result(): Promise<DispatchResult<State, Result>> {
     const { signal } = this.#options
     signal?.addEventListener("abort", this.#leave)
-    for (const [position, verdict] of this.#options.verdicts.entries()) this.#heed(position, verdict)
-    const { accesses, faults } = this.#planned
-    for (const [position, error] of faults) this.#refuse(position, failedWith(this.#callAt(position), error))
-    if (this.#haltedByGate !== undefined) this.#scheduler.skipAll()
-    this.#scheduler.begin(accesses)
+    for (const call of this.#calls) this.#heed(call, this.#options.verdicts[call.position])
+    this.#moves.begin(this.#planned.accesses)
     return this.#ended.promise
   }
 
-  /** Applies a verdict of the gate (DISP5). */
-  #heed(position: number, verdict: GateVerdict): void {
-    if (verdict.type === "deny") {
-      this.#refuse(position, deniedCall(verdict.toolCall, verdict.reason, verdict.denial))
-    } else if (verdict.type === "suspend") {
-      this.#results[position] = suspendedCall(verdict.toolCall)
-      this.#scheduler.suspend(position)
-    } else if (verdict.type === "halt") {
+  skip(call: DispatchCall<Result>): void {
+    this.#endOf(call)
+  }
+
+  over(): void {
+    this.#finish()
+  }
+
+  #endOf(call: DispatchCall<Result>, halts?: "halt"): void {
+    call.state = "done"
+    call.mark = undefined
+    call.halts = halts
+    if (halts !== undefined) this.#halts.push(call.position)
+  }
+
+  /** Applies a verdict of the gate (DISP5), and refuses a call whose key failed. */
+  #heed(call: DispatchCall<Result>, verdict: GateVerdict | undefined): void {
+    const fault = this.#planned.faults.get(call.position)
+    if (fault !== undefined) this.#refuse(call, failedWith(call.toolCall, fault))
+    else if (verdict?.type === "deny") {
+      this.#refuse(call, deniedCall(verdict.toolCall, verdict.reason, verdict.denial))
+    } else if (verdict?.type === "suspend") {
+      call.result = suspendedCall(verdict.toolCall)
+      call.state = "waiting"
+    } else if (verdict?.type === "halt") {
       this.#haltedByGate = { type: "halt", reason: verdict.reason }
-      this.#refuse(position, haltedCall(verdict.toolCall, verdict.reason))
+      this.#moves.stop("not_started")
+      this.#refuse(call, haltedCall(verdict.toolCall, verdict.reason))
     }
   }
 
@@ -146,98 +173,100 @@ export class DispatchRun<State extends DispatchState, Result> {
     this.#ended.reject(reason)
   }
 
-  #begin(position: number): void {
-    this.#scheduler.begun(position)
-    const toolCall = this.#callAt(position)
-    const initial = this.#ledger.given(position)
+  start(call: DispatchCall<Result>): boolean {
+    if (this.#over) return false
+    const initial = this.#ledger.given(call.position)
     const { system } = this.#options
+    const { clock } = system
     const abort = new AbortController()
-    const timeoutMs = this.#timeoutOf(position)
-    const timer = timeoutMs < Infinity ? system.clock.setTimeout(() => abort.abort(), timeoutMs) : undefined
-    this.#running.set(position, { abort, timer, due: system.clock.now() + timeoutMs })
-    callUser((signal) => this.#runner(copied(toolCall), initial, { signal }), { signal: abort.signal, system })
-      .then((userAnswer) => this.#runnerEnded(position, initial, userAnswer))
+    const timeoutMs = this.#timeoutOf(call)
+    call.mark = "running"
+    call.abort = abort
+    call.timer = timeoutMs < Infinity ? clock.setTimeout(() => abort.abort(), timeoutMs) : undefined
+    call.due = clock.now() + timeoutMs
+    callUser((signal) => this.#runner(copied(call.toolCall), initial, { signal }), { signal: abort.signal, system })
+      .then((userAnswer) => this.#runnerEnded(call, initial, userAnswer))
       .catch((thrown: unknown) => this.#end(thrown))
+    return true
   }
 
-  #runnerEnded(position: number, initial: State, userAnswer: UserAnswer): void {
+  #runnerEnded(call: DispatchCall<Result>, initial: State, userAnswer: UserAnswer): void {
     if (this.#over) return
     const { clock } = this.#options.system
-    const { timer, due = Infinity } = this.#running.get(position) ?? {}
-    clock.clearTimeout(timer)
-    this.#running.delete(position)
-    const halted = this.#settle(position, initial, clock.now() > due ? { type: "aborted" } : userAnswer)
+    clock.clearTimeout(call.timer)
+    const halted = this.#settle(call, initial, clock.now() > call.due ? { type: "aborted" } : userAnswer)
     if (this.#over) return
-    this.#scheduler.ended(position, halted ? { halt: "halt" } : {})
+    this.#endOf(call, halted ? "halt" : undefined)
     if (halted && this.#isReference) this.#finish()
+    else this.#moves.proceed()
   }
 
   /** Records the result of a call that ran. Returns whether the call halts the batch. */
-  #settle(position: number, initial: State, userAnswer: UserAnswer): boolean {
-    if (userAnswer.type === "value") return this.#returned(position, initial, userAnswer.value)
-    if (userAnswer.type === "fault") this.#crashed(position, userAnswer.cause)
-    else this.#without(position, "timeout", `no result within ${this.#timeoutOf(position)} ms; nobody waits for it`)
+  #settle(call: DispatchCall<Result>, initial: State, userAnswer: UserAnswer): boolean {
+    if (userAnswer.type === "value") return this.#returned(call, initial, userAnswer.value)
+    if (userAnswer.type === "fault") this.#crashed(call, userAnswer.cause)
+    else this.#without(call, "timeout", `no result within ${this.#timeoutOf(call)} ms; nobody waits for it`)
     return false
   }
 
-  #returned(position: number, initial: State, value: unknown): boolean {
+  #returned(call: DispatchCall<Result>, initial: State, value: unknown): boolean {
     let halted: boolean
     try {
       if (!isPair(value)) {
         const message = `the runner returned ${describe(value)}; return a pair of the result and the state`
-        this.#without(position, "invalid_return", message, value)
+        this.#without(call, "invalid_return", message, value)
         return false
       }
       halted = endsBatch(value[0])
     } catch (thrown) {
-      this.#crashed(position, thrown)
+      this.#crashed(call, thrown)
       return false
     }
     const [result, state] = value as unknown as readonly [Result, State]
-    this.#ledger.ended(position, initial, state, halted)
+    this.#ledger.ended(call.position, initial, state, halted)
     if (this.#isReference && isMissing(result)) {
-      this.#without(position, "invalid_return", `the runner returned ${describe(result)} as the result`, result)
+      this.#without(call, "invalid_return", `the runner returned ${describe(result)} as the result`, result)
     } else {
-      this.#results[position] = result
+      call.result = result
     }
     return halted
   }
 
-  #crashed(position: number, cause: unknown): void {
-    if (this.#isReference && !this.#isRead(position)) {
+  #crashed(call: DispatchCall<Result>, cause: unknown): void {
+    if (this.#isReference && !this.#isRead(call.position)) {
       this.#end(cause)
     } else if (Process.isSelfExit(cause)) {
-      this.#without(position, "handler_exit", `the runner exited: ${describe(cause.reason)}`, cause.reason)
+      this.#without(call, "handler_exit", `the runner exited: ${describe(cause.reason)}`, cause.reason)
     } else {
-      this.#without(position, "handler_raised", `the runner raised: ${describe(cause)}`, cause)
+      this.#without(call, "handler_raised", `the runner raised: ${describe(cause)}`, cause)
     }
   }
 
   /** Fails a call that ran and has no result. */
-  #without(position: number, reason: ToolErrorReason, message: string, cause?: unknown): void {
-    const failure = failureOf(this.#callAt(position), reason, message, { cause })
-    this.#fail(position, failure)
+  #without(call: DispatchCall<Result>, reason: ToolErrorReason, message: string, cause?: unknown): void {
+    const failure = failureOf(call.toolCall, reason, message, { cause })
+    this.#fail(call, failure)
     const { hooks, context } = this.#start
     if (this.#isReference || hooks === undefined) return
     const { system, signal = new AbortController().signal } = this.#options
     const { toolCall, error, outcome } = failure
     const payload = { ...Hooks.toolUse(toolCall), reason: error, outcome }
-    const run = { system, signal, context, timeoutMs: this.#timeoutOf(position) }
+    const run = { system, signal, context, timeoutMs: this.#timeoutOf(call) }
     this.#notifying.push(Hooks.notify(hooks, "PostToolUseFailure", payload, run))
   }
 
   /** Fails a call that never runs, and emits its `tool_call`, since its runner does not. */
-  #refuse(position: number, failure: Failure): void {
+  #refuse(call: DispatchCall<Result>, failure: Failure): void {
     emit(this.#start, { type: "tool_call", toolCall: failure.toolCall })
-    this.#fail(position, failure)
-    this.#scheduler.ended(position)
+    this.#fail(call, failure)
+    this.#endOf(call)
   }
 
   /** Records a failure. Except under `reference`, it is also counted as a mistake and emitted to the listener. */
-  #fail(position: number, failure: Failure): void {
-    this.#results[position] = failure
+  #fail(call: DispatchCall<Result>, failure: Failure): void {
+    call.result = failure
     if (this.#isReference) return
-    this.#ledger.failed(position)
+    this.#ledger.failed(call.position)
     emitResults(this.#start, failure.toolCall, failure.message)
   }
 
@@ -246,11 +275,9 @@ export class DispatchRun<State extends DispatchState, Result> {
     this.#close()
     this.#ledger.close()
     const { state } = this.#ledger
-    const [halting = -1] = this.#scheduler.halts
-    const halt: unknown = this.#haltedByGate ?? this.#results[halting]
-    const results = this.#results.map((result, position) =>
-      result === none ? notStarted(this.#callAt(position)) : result
-    )
+    const [halting = -1] = inHaltOrder(this.#halts, this.#options.haltOrder)
+    const halt: unknown = this.#haltedByGate ?? this.#calls[halting]?.result
+    const results = this.#calls.map(({ result, toolCall }) => (result === none ? notStarted(toolCall) : result))
     const over = (run: DispatchResult<State, Result>) =>
       this.#ended.resolve(this.#notifying.length === 0 ? run : Promise.all(this.#notifying).then(() => run))
     if (!endsBatch(halt)) {
@@ -263,16 +290,14 @@ export class DispatchRun<State extends DispatchState, Result> {
 
   /** Removes timers and listeners, and aborts the running calls (DISP6). No call starts afterwards. */
   #close(): void {
+    const { signal, system } = this.#options
     this.#over = true
-    this.#options.signal?.removeEventListener("abort", this.#leave)
-    this.#scheduler.cancel()
-  }
-
-  #stop(position: number): void {
-    const { abort, timer } = this.#running.get(position) ?? {}
-    this.#options.system.clock.clearTimeout(timer)
-    abort?.abort()
-    this.#running.delete(position)
+    signal?.removeEventListener("abort", this.#leave)
+    for (const { mark, timer, abort } of this.#calls) {
+      if (mark === undefined) continue
+      system.clock.clearTimeout(timer)
+      abort?.abort()
+    }
   }
 
   get #isReference(): boolean {
@@ -283,13 +308,9 @@ export class DispatchRun<State extends DispatchState, Result> {
     return this.#planned.accesses[position]?.effect === "read"
   }
 
-  #callAt(position: number): ToolCall {
-    return this.#calls[position] as ToolCall
-  }
-
-  #timeoutOf(position: number): number {
+  #timeoutOf({ position, toolCall }: DispatchCall<Result>): number {
     if (this.#isReference && !this.#isRead(position)) return Infinity
-    const tool = this.#tools.get(this.#callAt(position).name)
+    const tool = this.#tools.get(toolCall.name)
     return Math.max(0, tool?.timeoutMs ?? this.#start.toolTimeoutMs ?? defaultTimeoutMs)
   }
 }

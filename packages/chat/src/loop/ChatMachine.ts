@@ -128,10 +128,6 @@ const finishOf = ({ context }: { readonly context: ChatContext }): StepFinish =>
 const outputIn = <Type extends AdapterStreamOutput["type"]>({ event }: { readonly event: DoneActorEvent }) =>
   event.output as Extract<AdapterStreamOutput, { readonly type: Type }>
 
-/** How many open calls have a decision, and are to run. */
-const decidedIn = (open: OpenStep | undefined): number =>
-  open?.calls.reduce((count, { state }) => (state === "decided" ? count + 1 : count), 0) ?? 0
-
 /** A process of the step died. */
 const died = <Type extends "request_died" | "batch_died">(type: Type) =>
   ({
@@ -346,7 +342,7 @@ const chartOf = (id: "chat" | "step") =>
               {
                 id: "toolBatch",
                 src: "toolBatch",
-                input: ({ context: { step, open } }) => ({ count: step?.count ?? decidedIn(open) }),
+                input: ({ context: { step, open } }) => ({ count: step?.count ?? open?.calls.length ?? 0 }),
                 onDone: {
                   target: "phaseC",
                   actions: {

@@ -21,47 +21,25 @@ import {
   toolOutcome
 } from "../call/index.ts"
 import { givenResult } from "../agents/index.ts"
-import { notAgain } from "../batch/index.ts"
+import { type CallStart, notAgain } from "../batch/index.ts"
 
-/** The calls that run, with their positions, and the outcomes of those that do not run. */
-export interface GoingOn {
-  readonly toolCalls: ReadonlyArray<ToolCall>
-  readonly positions: ReadonlyArray<number>
-  /** By position in `toolCalls`. */
-  readonly settled: ReadonlyMap<number, ToolOutcome>
-  /** By position in `toolCalls`: the calls whose arguments the decision replaced. */
-  readonly edited: ReadonlySet<number>
-  /** By position in `toolCalls`: the calls that may have run before (DEC2). */
-  readonly again: ReadonlySet<number>
-}
-
-/** The calls that an open step continues with. */
+/** The calls that an open step continues with: those that were decided. */
 export const goingOnWith = (
   opened: Opened,
   rules: OutcomeRules & { readonly toolsByName: ReadonlyMap<string, Tool> }
-): GoingOn => {
+): ReadonlyArray<CallStart> => {
   const { calls } = opened.open
   const halts = calls.some(isHalting)
-  const toolCalls: Array<ToolCall> = []
-  const positions: Array<number> = []
-  const settled = new Map<number, ToolOutcome>()
-  const edited = new Set<number>()
-  const again = new Set<number>()
-  openToolCalls(opened).forEach((toolCall, position) => {
-    const call = calls[position]
-    if (call?.state !== "decided") return
+  return openToolCalls(opened).map((toolCall, position): CallStart => {
+    const call = calls[position] ?? { state: "done" }
+    if (call.state !== "decided") return { toolCall, open: call }
     const tool = rules.toolsByName.get(toolCall.name)
     const decided =
       outcomeOf(toolCall, call, halts, rules) ?? (tool === undefined ? haltedBelow(toolCall, call) : undefined)
     const isGiven = call.decision.type === "result"
-    const outcome = isGiven && decided ? { ...decided, message: givenResult(tool, decided.message) } : decided
-    if (outcome !== undefined) settled.set(toolCalls.length, outcome)
-    if (outcome === undefined && call.kind === "unknown_outcome") again.add(toolCalls.length)
-    if (call.decision.type === "allow" && call.decision.arguments !== undefined) edited.add(toolCalls.length)
-    toolCalls.push(asDecided(toolCall, call.decision))
-    positions.push(position)
+    const settled = isGiven && decided ? { ...decided, message: givenResult(tool, decided.message) } : decided
+    return { toolCall: asDecided(toolCall, call.decision), open: call, settled }
   })
-  return { toolCalls, positions, settled, edited, again }
 }
 
 /** The outcome of a call whose sub-agent cannot get the halt that is for it (DEC1). */

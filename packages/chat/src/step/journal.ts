@@ -1,8 +1,8 @@
 /**
- * The journal of a step while its tools run: which calls may have begun, and their outcomes.
+ * The journal of a step while its tools run: when the intents and outcomes of its calls are stored.
  *
- * Owns: the states of the step's calls, and the intents that are not stored yet. Does not own the record, which the chat
- * makes, nor the calls.
+ * Owns: the saves that are due, and the intents that are not stored yet. Does not own the calls, whose states are the record's,
+ * nor the record, which the chat makes.
  *
  * JOUR1. The intent of a call that writes is stored before its handler starts; intents noted together share one save. If
  *        that save fails, the call is not started. One save of the journal is under way at a time; all later notes share the
@@ -15,10 +15,9 @@
  */
 import { type SessionError, storeFailure } from "../errors/index.ts"
 import { continuesChild, type Conversation, type OpenCall, type OpenStep, type StepHalt } from "../record/index.ts"
-import type { ToolMessage } from "../model/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { keptHalt, type Opened, withResults } from "./openCalls.ts"
-import type { ToolOutcome } from "../call/index.ts"
+import type { BatchCalls } from "../batch/index.ts"
 import type { HaltOrder } from "../options/index.ts"
 import { describe } from "../values/index.ts"
 
@@ -27,27 +26,27 @@ export interface Journalled extends Opened {
   readonly usage: Usage.Usage
 }
 
-const none: ReadonlyMap<number, ToolMessage> = new Map()
+/** The calls of a step whose tools run, which of their halts counts, and the step without them. */
+interface JournalledCalls {
+  readonly calls: BatchCalls
+  readonly haltOrder: HaltOrder | undefined
+  readonly make: () => Journalled
+}
 
-const intended = { state: "intended" } as const satisfies OpenCall
+type Done = (failure: SessionError | undefined) => void
 
-/** Whether the intent of a call is noted. */
-const mayHaveRun = (call: OpenCall | undefined): boolean => call?.state === "intended" || continuesChild(call)
+/** Whether a record says of a call that its outcome may come later. */
+const isLeft = (call: OpenCall | undefined): boolean =>
+  call?.state === "new" || call?.state === "intended" || continuesChild(call)
 
 /** The journal of one step. */
 export class Journal {
   readonly #due: () => void
-  #make: (() => Journalled) | undefined
+  #step: JournalledCalls | undefined
   /** The journal's entry, from the first call that writes (JOUR4). */
   #entry: Journalled | undefined
-  #calls: Array<OpenCall> = []
-  #results: Map<number, ToolMessage> | undefined
-  #halts: Map<number, StepHalt> | undefined
-  /** The usage of the sub-agents of calls that are over. */
-  #usages: Map<number, Usage.Usage> | undefined
-  #haltOrder: HaltOrder | undefined
-  #waiting: Array<(failure: SessionError | undefined) => void> = []
-  #saving: ReadonlyArray<(failure: SessionError | undefined) => void> | undefined
+  #waiting: Array<Done> = []
+  #saving: ReadonlyArray<Done> | undefined
   /** Whether an outcome requires a save of its own (JOUR5). */
   #dirty = false
   #asked = false
@@ -58,51 +57,21 @@ export class Journal {
     this.#due = due
   }
 
-  /** The step's tools begin; `entry` is called when the first call writes. */
-  begin(entry: () => Journalled, haltOrder?: HaltOrder): void {
-    this.#make = entry
-    this.#haltOrder = haltOrder
+  /** The step's tools begin; the step is made when the first call writes. */
+  begin(step: JournalledCalls): void {
+    this.#step = step
   }
 
-  /** The state of a call. */
-  callAt(position: number): OpenCall | undefined {
-    return this.#calls[position]
-  }
-
-  /**
-   * Notes the intent of a call that writes; `done` is called when it may start (JOUR1). A call that continues a sub-agent keeps
-   * the decisions: they are the intent. `given` are the arguments that a person gave.
-   */
-  intend(
-    position: number,
-    done: (failure: SessionError | undefined) => void,
-    given?: Readonly<Record<string, unknown>>
-  ): void {
-    if (this.#entry === undefined) {
-      this.#entry = this.#make?.()
-      this.#calls = [...(this.#entry?.open.calls ?? [])]
-    }
-    if (!continuesChild(this.#calls[position])) {
-      this.#calls[position] = given === undefined ? intended : { ...intended, arguments: given }
-    }
+  /** The intent of a call that writes was noted; `done` is called when it may start (JOUR1). */
+  intend(done: Done): void {
+    this.#entry ??= this.#step?.make()
     this.#waiting.push(done)
     this.#askOnce()
   }
 
-  /** Notes the outcome of a call; `goesOn` is whether others still run. */
-  over(position: number, { message, halt, childUsage }: ToolOutcome, goesOn: boolean): void {
-    const wrote = mayHaveRun(this.#calls[position])
-    this.#results ??= new Map()
-    this.#results.set(position, message)
-    if (childUsage !== undefined) {
-      this.#usages ??= new Map()
-      this.#usages.set(position, childUsage)
-    }
-    if (halt !== undefined) {
-      this.#halts ??= new Map()
-      this.#halts.set(position, halt)
-    }
-    if (!wrote || !goesOn) return
+  /** A call that may have run is over; `goesOn` is whether others still run (JOUR5). */
+  over(goesOn: boolean): void {
+    if (this.#entry === undefined || !goesOn) return
     this.#dirty = true
     this.#askOnce()
   }
@@ -122,10 +91,7 @@ export class Journal {
     void this.#keep(keep, saving)
   }
 
-  async #keep(
-    keep: () => void | Promise<void>,
-    saving: ReadonlyArray<(failure: SessionError | undefined) => void>
-  ): Promise<void> {
+  async #keep(keep: () => void | Promise<void>, saving: ReadonlyArray<Done>): Promise<void> {
     const failure = await this.#kept(keep)
     this.#saving = undefined
     for (const done of saving) done(failure)
@@ -133,37 +99,35 @@ export class Journal {
   }
 
   /** The journal as a record includes it (JOUR3, JOUR4). */
-  get journalled(): (Opened & { readonly usage: Usage.Usage }) | undefined {
-    const entry = this.#entry
-    if (entry === undefined || this.#isOver) return undefined
-    const halt = this.#halt
-    const calls = [...this.#calls]
-    const open: OpenStep = { ...entry.open, calls, ...(halt !== undefined && { halt: keptHalt(halt) }) }
-    return {
-      ...withResults({ thread: entry.thread, open }, this.#results ?? none),
-      usage: this.#usageWith(entry.usage)
-    }
+  get journalled(): Journalled | undefined {
+    const [entry, calls] = [this.#entry, this.#step?.calls]
+    if (entry === undefined || calls === undefined || this.#isOver) return undefined
+    const halt = this.#haltOver(entry.open)
+    const open = { ...entry.open, calls: calls.all.map((call) => call.open), ...(halt !== undefined && { halt }) }
+    return { ...withResults({ thread: entry.thread, open }, calls.results), usage: this.#usageWith(entry.usage) }
   }
 
   /** The usage with that of sub-agents whose calls are over: of all, or of those in these positions (JOUR7). */
   #usageWith(usage: Usage.Usage, positions?: ReadonlyMap<number, unknown>): Usage.Usage {
-    const counted = Array.from(this.#usages ?? []).filter(([position]) => positions?.has(position) !== false)
-    return counted.reduce((sum, [, more]) => Usage.add(sum, more), usage)
+    const own = this.#step?.calls.own ?? []
+    const counted = own.filter(({ index }) => positions?.has(index) !== false)
+    return counted.reduce(
+      (sum, { outcome }) => (outcome?.childUsage === undefined ? sum : Usage.add(sum, outcome.childUsage)),
+      usage
+    )
   }
 
   /** How many messages of that record stay as they are: up to the first call without a result. */
   get settled(): number | undefined {
-    const entry = this.#entry
-    if (entry === undefined || this.#isOver) return undefined
-    let at = 0
-    while (this.#calls[at]?.state === "done" || this.#results?.has(at) === true) at++
-    return entry.open.at + 1 + at
+    const [entry, calls] = [this.#entry, this.#step?.calls]
+    if (entry === undefined || calls === undefined || this.#isOver) return undefined
+    const left = calls.all.findIndex(({ outcome, open }) => outcome === undefined && open.state !== "done")
+    return entry.open.at + 1 + (left === -1 ? calls.all.length : left)
   }
 
   /** Ends the journal: the step is over, and its results are in the chat's own thread. */
   close(): void {
     this.#isOver = true
-    this.#make = undefined
   }
 
   /** The record with the outcomes that came after its save (JOUR6). */
@@ -171,23 +135,22 @@ export class Journal {
     const { open, thread } = record
     const own = this.#entry?.open
     if (open === undefined || own?.at !== open.at || own.id !== open.id) return record
-    const isLeft = (position: number): boolean => {
-      const call = open.calls[position]
-      return call?.state === "new" || mayHaveRun(call)
-    }
-    const results = new Map([...(this.#results ?? none)].filter(([position]) => isLeft(position)))
-    const halt = this.#halt
-    const known = halt === undefined ? open : { ...open, halt: keptHalt(halt) }
+    const came = this.#step?.calls.results ?? []
+    const results = new Map([...came].filter(([position]) => isLeft(open.calls[position])))
     if (results.size === 0) return record
-    const usage = this.#usageWith(record.usage, results)
-    return { ...record, usage, ...withResults({ thread, open: known }, results) }
+    const halt = this.#haltOver(own)
+    const known = halt === undefined ? open : { ...open, halt }
+    return {
+      ...record,
+      usage: this.#usageWith(record.usage, results),
+      ...withResults({ thread, open: known }, results)
+    }
   }
 
-  /** The halt that counts so far. */
-  get #halt(): StepHalt | undefined {
-    if (this.#halts === undefined) return this.#entry?.open.halt
-    if (this.#haltOrder === "observed") return this.#halts.values().next().value
-    return this.#halts.get(Math.min(...this.#halts.keys()))
+  /** The halt that counts so far, as it is stored. */
+  #haltOver({ halt: former }: OpenStep): StepHalt | undefined {
+    const halt = this.#step?.calls.haltsIn(this.#step.haltOrder)[0] ?? former
+    return halt && keptHalt(halt)
   }
 
   #askOnce(): void {

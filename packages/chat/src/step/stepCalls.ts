@@ -13,63 +13,58 @@ import { continuesChild, type OpenCall, type OpenStep, type StepHalt, type StepR
 import * as Thread from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
 import type { Journalled } from "./journal.ts"
-import { keptHalt, type Opened, openToolCalls, pendingApprovalsOf, withResults } from "./openCalls.ts"
+import { keptHalt, type Opened, pendingApprovalsOf, withResults } from "./openCalls.ts"
 import { unknownCall } from "./recovery.ts"
 import { waitingForChild } from "./childAsks.ts"
 import { assistantMessage, stepResult } from "./buildStepResult.ts"
-import { stillUnknown, type ToolBatchInput, type ToolBatchResult, unknownOutcome } from "../batch/index.ts"
+import {
+  type BatchCalls,
+  type CallStart,
+  stillUnknown,
+  type ToolBatchInput,
+  type ToolBatchResult,
+  unknownOutcome
+} from "../batch/index.ts"
 import { endedEarly, toolFailure, type ToolOutcome, toolOutcome } from "../call/index.ts"
 import { describe } from "../values/index.ts"
 import { type EndedStep, replyOf, type RunningStep } from "./stepState.ts"
 
-/** Who answers the calls of a step; `positions` are the indexes in the reply of the batch's calls. */
-interface StepCalls {
-  readonly automatic: ReadonlyArray<ToolCall>
-  readonly manual: ReadonlyArray<ToolCall>
-  readonly positions?: ReadonlyArray<number> | undefined
-}
+const isNew: OpenCall = { state: "new" }
+const isManual: OpenCall = { state: "manual" }
 
-const none: StepCalls = { automatic: [], manual: [] }
-
-/** The calls of the reply: those of the batch, and those of the caller. Calls of a truncated reply are not answered. */
-export const callsOf = (context: RunningStep): StepCalls => {
-  const { options, going, open, thread } = context
-  if (going !== undefined && open !== undefined) {
-    const manual = openToolCalls({ thread, open }).filter((_, position) => open.calls[position]?.state === "manual")
-    return { automatic: going.toolCalls, manual, positions: going.positions }
-  }
+/** The calls of the step's message, as its batch begins. Calls of a truncated reply are not answered. */
+export const callsOf = (context: RunningStep): ReadonlyArray<CallStart> => {
+  if (context.going !== undefined) return context.going
   const { finishReason, toolCalls } = replyOf(context)
-  if (finishReason !== "tool_calls" || options.mode === "manual") return none
-  const isManual = ({ name }: ToolCall): boolean => options.toolsByName.get(name)?.manual === true
-  if (!toolCalls.some(isManual)) return { automatic: toolCalls, manual: [] }
-  const positions = toolCalls.flatMap((call, position) => (isManual(call) ? [] : [position]))
-  return {
-    automatic: toolCalls.filter((call) => !isManual(call)),
-    manual: toolCalls.filter(isManual),
-    positions
-  }
+  const { mode, toolsByName } = context.options
+  if (finishReason !== "tool_calls" || mode === "manual") return none
+  return toolCalls.map((toolCall) => ({
+    toolCall,
+    open: toolsByName.get(toolCall.name)?.manual === true ? isManual : isNew
+  }))
 }
+
+const none: ReadonlyArray<CallStart> = []
+
+/** The calls that a batch runs. */
+export const automatic = (calls: ReadonlyArray<CallStart>): ReadonlyArray<ToolCall> =>
+  calls.flatMap(({ toolCall, open: { state } }) => (state === "new" || state === "decided" ? [toolCall] : []))
 
 /** The input of the step's batch. */
-export const batchInput = (context: RunningStep): ToolBatchInput => {
-  const { id, options, outlet, watcher, ledger, journal, open, going, thread } = context
-  const { automatic, positions } = callsOf(context)
+export const batchInput = (context: RunningStep, calls: BatchCalls): ToolBatchInput => {
+  const { id, options, outlet, watcher, journal, open, thread } = context
+  const { toolsByName, haltOrder } = options
   const writes =
-    journal !== undefined && automatic.some(({ name }) => options.toolsByName.get(name)?.effect === "write")
-  if (writes) journal.begin(() => journalledBy(context), options.haltOrder)
+    journal !== undefined && calls.own.some(({ toolCall: { name } }) => toolsByName.get(name)?.effect === "write")
+  if (writes) journal.begin({ calls, haltOrder, make: () => journalledBy(context) })
   return {
-    toolCalls: automatic,
+    calls,
     stepId: id,
     messageIndex: open?.at ?? thread.messages.length,
-    positions,
-    settled: going?.settled,
-    edited: going?.edited,
-    again: going?.again,
-    toolsByName: options.toolsByName,
+    toolsByName,
     options: gated(context),
     outlet,
     watcher,
-    ledger,
     journal: writes ? journal : undefined
   }
 }
@@ -95,11 +90,7 @@ const openedBy = (context: RunningStep): Opened => {
   const { agent } = options
   const response = replyOf(context)
   const message = assistantMessage(response, false, options.blobs)
-  const { positions } = callsOf(context)
-  const automatic = positions === undefined ? undefined : new Set(positions)
-  const calls = response.toolCalls.map((_, position): OpenCall => ({
-    state: automatic === undefined || automatic.has(position) ? "new" : "manual"
-  }))
+  const calls = callsOf(context).map((call) => call.open)
   return {
     thread: message === undefined ? thread : Thread.append(thread, message),
     open: { id, ...(agent !== undefined && { agent }), at: thread.messages.length, calls }
@@ -147,41 +138,40 @@ const haltOf = ({ open }: RunningStep, halt: StepHalt | undefined): StepHalt | u
  * The batch's process died: unfinished calls have failed, or have an unknown outcome. Their missing events are part of the
  * closing events.
  */
-export const batchCrashed = (context: RunningStep, cause: unknown): StepParts => {
-  const { journal, ledger, options } = context
-  const { finished, following, halts, unread } = ledger
-  const { automatic, positions } = callsOf(context)
+export const batchCrashed = (
+  context: RunningStep,
+  { own, halts, all, unread }: BatchCalls,
+  cause: unknown
+): StepParts => {
+  const { journal, options } = context
   const left = new Map<number, OpenCall>()
-  const diedWith = (call: ToolCall, index: number): ToolOutcome | undefined => {
-    const tool = options.toolsByName.get(call.name)
-    const before = context.open?.calls[positions?.[index] ?? index]
-    if (before !== undefined && continuesChild(before)) {
-      left.set(index, before)
+  const diedWith = ({ toolCall, open, index, again }: BatchCalls["own"][number]): ToolOutcome | undefined => {
+    const tool = options.toolsByName.get(toolCall.name)
+    if (continuesChild(open)) {
+      left.set(index, open)
       return undefined
     }
+    const why = `the tool batch died: ${describe(cause)}`
     if (journal !== undefined && tool?.effect !== "read") {
-      const noted = journal.callAt(positions?.[index] ?? index)
-      if (noted?.state !== "intended") {
-        const ended = endedEarly(call, "not_started", options, `not started: the tool batch died: ${describe(cause)}`)
-        return context.going?.again.has(index) === true ? stillUnknown(ended, options) : ended
+      if (open.state !== "intended") {
+        const ended = endedEarly(toolCall, "not_started", options, `not started: ${why}`)
+        return again ? stillUnknown(ended, options) : ended
       }
-      const unknown = unknownCall(tool, Math.floor(options.system.clock.now()), noted.arguments)
-      if (unknown === "fail") return unknownOutcome(call, options)
+      const unknown = unknownCall(tool, Math.floor(options.system.clock.now()), open.arguments)
+      if (unknown === "fail") return unknownOutcome(toolCall, options)
       left.set(index, unknown)
       return undefined
     }
     const { toolResultEncoder } = options
-    const failure = toolFailure(call, "handler_exit", `the tool batch died: ${describe(cause)}`, cause)
-    return toolOutcome(call, failure, { toolResultEncoder })
+    return toolOutcome(toolCall, toolFailure(toolCall, "handler_exit", why, cause), { toolResultEncoder })
   }
-  const outcomes = automatic.flatMap((call, index): ReadonlyArray<ToolOutcome> => {
-    const known = finished[index]
-    if (known !== undefined) return [known]
-    const ended = following[index] ?? diedWith(call, index)
+  const outcomes = own.flatMap((call): ReadonlyArray<ToolOutcome> => {
+    if (call.outcome !== undefined) return [call.outcome]
+    const ended = call.following ?? diedWith(call)
     for (const event of ended?.events ?? []) unread.push(event)
     return ended === undefined ? [] : [ended]
   })
-  const inTime = options.haltOrder === "observed" ? halts.map((index) => finished[index]) : []
+  const inTime = options.haltOrder === "observed" ? halts.map((index) => all[index]?.outcome) : []
   const halting = [...inTime, ...outcomes].find((outcome) => outcome?.halt !== undefined)
   return { outcomes, left, halt: haltOf(context, halting?.halt), error: undefined }
 }
@@ -189,13 +179,13 @@ export const batchCrashed = (context: RunningStep, cause: unknown): StepParts =>
 /** The output of a step. */
 export const stepEnd = (context: EndedStep): { readonly result: StepResult; readonly open?: OpenStep | undefined } => {
   const { options, halt, left, open, outcomes, permissionMode } = context
-  const { manual } = callsOf(context)
+  const manual = callsOf(context).filter((call) => call.open.state === "manual")
   const parts = {
     thread: context.thread,
     response: open === undefined ? replyOf(context) : resumedResponse(context, open),
     mode: options.mode,
     outcomes,
-    manualToolCalls: manual.length === 0 ? manual : unanswered(manual, outcomes),
+    manualToolCalls: manual.length === 0 ? noCalls : unanswered(manual, outcomes),
     halt,
     error: context.error,
     blobs: options.blobs,
@@ -218,12 +208,11 @@ export const stepEnd = (context: EndedStep): { readonly result: StepResult; read
   return { result, open: still }
 }
 
-const unanswered = (
-  toolCalls: ReadonlyArray<ToolCall>,
-  outcomes: ReadonlyArray<ToolOutcome>
-): ReadonlyArray<ToolCall> => {
+const noCalls: ReadonlyArray<ToolCall> = []
+
+const unanswered = (calls: ReadonlyArray<CallStart>, outcomes: ReadonlyArray<ToolOutcome>): ReadonlyArray<ToolCall> => {
   const answered = new Set(outcomes.map(({ toolCall }) => toolCall.id))
-  return toolCalls.filter(({ id }) => !answered.has(id))
+  return calls.flatMap(({ toolCall }) => (answered.has(toolCall.id) ? [] : [toolCall]))
 }
 
 const withHalt = (step: OpenStep, halt: StepHalt | undefined): OpenStep => {
@@ -234,19 +223,15 @@ const withHalt = (step: OpenStep, halt: StepHalt | undefined): OpenStep => {
 /** The thread with the results, and the open calls as they wait. */
 const afterBatch = (context: EndedStep): Opened => {
   const { left, outcomes } = context
-  const { automatic, positions } = callsOf(context)
   const { thread, open } = openedBy(context)
-  const calls = [...open.calls]
   const results = new Map<number, ToolOutcome["message"]>()
   let next = 0
-  automatic.forEach((_, index) => {
-    const position = positions?.[index] ?? index
-    const waiting = left.get(index)
-    if (waiting !== undefined) calls[position] = waiting
-    else {
-      const outcome = outcomes[next++]
-      if (outcome !== undefined) results.set(position, outcome.message)
-    }
+  const calls = open.calls.map((call, position) => {
+    const waiting = left.get(position)
+    if (waiting !== undefined) return waiting
+    const outcome = call.state === "new" || call.state === "decided" ? outcomes[next++] : undefined
+    if (outcome !== undefined) results.set(position, outcome.message)
+    return call
   })
   return withResults({ thread, open: { ...open, calls } }, results)
 }

@@ -1,7 +1,7 @@
 /**
  * The live side of one step: its request, its batch, and how they become its result.
  *
- * Owns: the collector of the reply, and the ledger of the batch. Does not own the phases, which are the chart's.
+ * Owns: the collector of the reply, and the calls of the batch. Does not own the phases, which are the chart's.
  *
  * STEP1. All adapter events come before all tool events, and those before the one `step_completed`, which is the last.
  * STEP2. Phase B begins when the reader has read past the adapter's last event, never because of an event's content, and
@@ -12,12 +12,11 @@
  * HOSTDATA1. The metadata that the host has at the end of a reply, of a call and of a step is in the entry of that step, and no entry is
  *            written for it.
  */
-import { batchCrashed, batchEnded, batchInput, callsOf, stepEnd, type StepParts } from "./stepCalls.ts"
-import { notFound, type ToolBatchInput } from "../batch/index.ts"
-import { endedEarly, type ToolOutcome, toolOutcome, viewOfEnded } from "../call/index.ts"
+import { automatic, batchCrashed, batchEnded, batchInput, callsOf, stepEnd, type StepParts } from "./stepCalls.ts"
+import { BatchCalls, notFound, type ToolBatchInput } from "../batch/index.ts"
+import { endedEarly, toolOutcome, viewOfEnded } from "../call/index.ts"
 import { AdapterError, EngineError, type PreflightError, quoted } from "../errors/index.ts"
 import { type Event, type Outlet, StreamCollector } from "../events/index.ts"
-import { Channel } from "@troupe/otp"
 import { PermissionMode } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { OpenCall, OpenStep, StepResult } from "../record/index.ts"
@@ -54,7 +53,7 @@ export class StepRun {
       permissionMode: live.permissionMode ?? new PermissionMode(),
       collector,
       reply: reply === undefined ? undefined : original(reply),
-      ledger: { finished: [], following: [], halts: [], unread: new Channel.Fifo() },
+      calls: undefined,
       going: open === undefined ? undefined : goingOnWith({ thread, open }, options)
     }
   }
@@ -84,10 +83,11 @@ export class StepRun {
   #read(): ReadReply {
     this.#describe()
     const { id } = this.#step
+    const calls = callsOf(this.#step)
     return {
       id,
       reply: held(replyOf(this.#step)),
-      count: callsOf(this.#step).automatic.length,
+      count: automatic(calls).length === 0 ? 0 : calls.length,
       hasUnknownTool: unknownTool(this.#step) !== undefined
     }
   }
@@ -108,7 +108,14 @@ export class StepRun {
   /** The tool calls of phase B, whose intents and outcomes the journal notes. */
   batch(journal: Journal | undefined): ToolBatchInput {
     this.#step = { ...this.#step, journal }
-    return batchInput(this.#step)
+    const calls = this.#newCalls()
+    return batchInput(this.#step, calls)
+  }
+
+  #newCalls(): BatchCalls {
+    const calls = new BatchCalls(callsOf(this.#step))
+    this.#step = { ...this.#step, calls }
+    return calls
   }
 
   /** Computes the result, and the events of phase C. */
@@ -135,7 +142,7 @@ export class StepRun {
       case "called":
         return batchEnded(step, original(ending.result))
       case "batch_died":
-        return batchCrashed(step, original(ending.cause))
+        return batchCrashed(step, step.calls ?? this.#newCalls(), original(ending.cause))
       case "unknown_tool":
         return { ...nothing, ...refuseUnknownTool(step) }
       case "cancelled":
@@ -153,7 +160,7 @@ const nothing: StepParts = { outcomes: [], left: noCalls, halt: undefined, error
 const unknownTool = (step: RunningStep): ToolCall | undefined => {
   const { onUnknownTool, toolsByName } = step.options
   return onUnknownTool === "error"
-    ? callsOf(step).automatic.find((call) => toolFor(toolsByName, call) === undefined)
+    ? automatic(callsOf(step)).find((call) => toolFor(toolsByName, call) === undefined)
     : undefined
 }
 
@@ -168,7 +175,7 @@ const refuseUnknownTool = (step: RunningStep): Pick<StepParts, "outcomes" | "err
       metadata: { toolName: name, toolCallId: unknown?.id }
     }),
     // The error policy does not apply to an unknown tool, because no tool failed.
-    outcomes: callsOf(step).automatic.map((call) =>
+    outcomes: automatic(callsOf(step)).map((call) =>
       toolFor(toolsByName, call) !== undefined
         ? endedEarly(call, "not_started", step.options, `not started, because ${quoted(name)} is not a tool`)
         : toolOutcome(call, notFound(call, toolsByName), { toolResultEncoder })
@@ -197,20 +204,20 @@ const cancelledRequest = (step: RunningStep): Pick<StepParts, "outcomes" | "halt
  * Adds to the snapshot the outcomes that no batch reported: of calls in a truncated reply, and of calls answered without a
  * batch.
  */
-const showUnrun = ({ watcher, outcomes, options, ledger }: EndedStep, { truncatedToolCalls }: StepResult): void => {
+const showUnrun = ({ watcher, outcomes, options, calls }: EndedStep, { truncatedToolCalls }: StepResult): void => {
   if (watcher === undefined) return
   const truncated = truncatedToolCalls.map((toolCall) => ({ toolCall, outcome: "not_started" as const }))
-  const finished = outcomes.length === 0 ? undefined : new Set<ToolOutcome | undefined>(ledger.finished)
+  const finished = outcomes.length === 0 ? undefined : new Set(calls?.own.map(({ outcome }) => outcome))
   const ended = outcomes.some((outcome) => finished?.has(outcome) === false) ? outcomes : truncated
   if (ended.length > 0) watcher.toolCallsChanged(viewOfEnded(ended, options.system.clock.now()), undefined)
 }
 
 const closingEvents = (
-  { error, options, ledger: { unread } }: EndedStep,
+  { error, options, calls }: EndedStep,
   { response, thread, manualToolCalls, pendingApprovals, halt }: StepResult
 ): ReadonlyArray<Event> => {
   const events: Array<Event> = []
-  for (let event = unread.shift(); event !== undefined; event = unread.shift()) events.push(event)
+  for (let event = calls?.unread.shift(); event !== undefined; event = calls?.unread.shift()) events.push(event)
   const completed: Event = {
     type: "step_completed",
     response,

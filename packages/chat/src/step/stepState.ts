@@ -1,5 +1,5 @@
 /** The state of a step that its calls, results and events are computed from: its data with its live things. */
-import type { BatchLedger, ToolBatchResult } from "../batch/index.ts"
+import type { BatchCalls, CallStart, ToolBatchResult } from "../batch/index.ts"
 import type { ToolCallWatcher, ToolOutcome } from "../call/index.ts"
 import type { Outlet, StreamCollector } from "../events/index.ts"
 import type { PermissionMode } from "../gate/index.ts"
@@ -9,7 +9,6 @@ import type { OpenCall, OpenStep, StepHalt, StepResult } from "../record/index.t
 import type { ReadReply } from "../request/index.ts"
 import type { Engine } from "../tool/index.ts"
 import type { Held } from "../values/index.ts"
-import type { GoingOn } from "./decisions.ts"
 import type { Journal } from "./journal.ts"
 
 /**
@@ -67,16 +66,16 @@ export interface RunningStep extends Omit<StepData, "step">, StepLive {
   readonly reply: Response | undefined
   /** The journal for the intents and outcomes of calls that write. */
   readonly journal?: Journal | undefined
-  /** The outcomes and events of the running batch; they survive its process. */
-  readonly ledger: BatchLedger
-  /** The calls that an open step continues with. */
-  readonly going: GoingOn | undefined
+  /** The calls of the running batch; they survive its process. */
+  readonly calls: BatchCalls | undefined
+  /** The calls of an open step that the step continues. */
+  readonly going: ReadonlyArray<CallStart> | undefined
 }
 
 /** A step whose phases are over. */
 export interface EndedStep extends RunningStep {
   readonly outcomes: ReadonlyArray<ToolOutcome>
-  /** The calls without an outcome, by position in the batch. */
+  /** The calls without an outcome, by their positions. */
   readonly left: ReadonlyMap<number, OpenCall>
   readonly halt: StepHalt | undefined
   /** The error of the step itself, which has an event of its own. */

@@ -6,7 +6,7 @@ import { original } from "../../src/values/held.ts"
 
 export const startBatchOf = (system: System.System, input: ToolBatchInput) => {
   const pid = StateMachine.start(system, batchMachine, {
-    input: { count: input.toolCalls.length },
+    input: { count: input.calls.all.length },
     env: new BatchLife(() => input),
     label: "ToolBatch"
   })

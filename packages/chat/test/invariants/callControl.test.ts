@@ -5,6 +5,7 @@ import * as Engine from "../../src/options/Engine.ts"
 import { type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
+import { newCalls } from "../../src/batch/batchCalls.ts"
 import { startBatchOf } from "../double/batching.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
@@ -218,7 +219,7 @@ test("calls of one id are cancelled together, those that are over left as they a
   const call = { id: "x", name: "a", arguments: {} }
   const outlet = new Outlet()
   outlet.drive(() => {})
-  const { pid, output } = startBatchOf(system, { toolCalls: [call, call, call], toolsByName, options, outlet })
+  const { pid, output } = startBatchOf(system, { calls: newCalls([call, call, call]), toolsByName, options, outlet })
   await clock.advance(0)
   a.runs[0]?.end(ok("first"))
   await clock.advance(0)

@@ -7,6 +7,7 @@ import { askUser, halt, type HandlerResult, ok } from "../../src/values/HandlerR
 import { Outlet } from "../../src/events/outlet.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import type { ToolCallView } from "../../src/call/toolCallView.ts"
+import { newCalls } from "../../src/batch/batchCalls.ts"
 import { startBatchOf } from "../double/batching.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processOf, processesOf } from "../double/processes.ts"
@@ -33,7 +34,7 @@ const startBatch = (names: ReadonlyArray<string>, options: ChatOptions = {}, dri
   let view: () => ReadonlyArray<ToolCallView> = () => []
   const resolved = resolveOptions(Engine.make({ tools }), options)
   const { pid, output } = startBatchOf(system, {
-    toolCalls: names.map((name) => ({ id: name, name, arguments: {} })),
+    calls: newCalls(names.map((name) => ({ id: name, name, arguments: {} }))),
     toolsByName: resolved.toolsByName,
     options: resolved,
     outlet,

@@ -1,0 +1,189 @@
+/**
+ * The calls of one message while they run: their states in the record, what they do at present, and their outcomes.
+ *
+ * Owns: one entry for each call of the message, the order of halts, and the events that are not read yet. They outlive the
+ * process of the batch. Does not own the order in which calls start, nor their processes.
+ *
+ * BATCH1. Every call of a batch ends with exactly one outcome, in its own position. When its process dies without an
+ *         outcome, the outcome is a `handler_exit` error.
+ * BATCH3. A call's three events are emitted together, when the call is over.
+ * BATCH9. A call that may have run before and does not run again is `unknown`, for any reason that it does not run.
+ */
+import { Channel, type Pid } from "@troupe/otp"
+import type { ToolCallEvent, ToolCallView, ToolOutcome } from "../call/index.ts"
+import type { Event } from "../events/index.ts"
+import type { ModeWish } from "../gate/index.ts"
+import type { ToolCall, ToolMessage } from "../model/index.ts"
+import { type ChildWait, continuesChild, type OpenCall, type StepHalt } from "../record/index.ts"
+import type { CallPlace } from "../tool/index.ts"
+import { type CallMark, inHaltOrder, type OrderedCall } from "./nextCalls.ts"
+import type { HaltOrder } from "../options/index.ts"
+
+/** A call as its batch begins. */
+export interface CallStart {
+  /** The call as the model wrote it, or with edited arguments. */
+  readonly toolCall: ToolCall
+  /** Its state in the record. A batch runs its calls that are `new` or `decided`. */
+  readonly open: OpenCall
+  /** An outcome that is known before the batch begins: the call does not run. */
+  readonly settled?: ToolOutcome | undefined
+}
+
+/** Why a call is suspended (human in the loop): the gate, with its limit, or its sub-agent and what that waits for. */
+export interface SuspendedCall {
+  /** The milliseconds after which the call expires; never by default. */
+  readonly expiresMs?: number | undefined
+  readonly child?: ChildWait | undefined
+}
+
+/** One call of a message. */
+export class BatchCall implements OrderedCall {
+  /** Its position in the message. */
+  readonly index: number
+  readonly settled: ToolOutcome | undefined
+  /** Whether it is a call of the batch. */
+  readonly isOwn: boolean
+  /** Whether it may have run before the batch (BATCH9). */
+  readonly again: boolean
+  toolCall: ToolCall
+  /** Its state in the record, without its outcome. */
+  open: OpenCall
+  mark: CallMark | undefined = undefined
+  edited: boolean
+  /** The arguments that a person gave. Every run of the call begins with them, and its key has them. */
+  given: CallPlace["edited"]
+  startedAt: number | undefined = undefined
+  endedAt: number | undefined = undefined
+  progress: unknown = undefined
+  pid: Pid<ToolCallEvent> | undefined = undefined
+  /** Its outcome before the hooks after it. */
+  following: ToolOutcome | undefined = undefined
+  outcome: ToolOutcome | undefined = undefined
+  suspended: SuspendedCall | undefined = undefined
+  /** The permission mode that the call requests, in its present run. */
+  wish: ModeWish | undefined = undefined
+  /** Called with the outcome; absent when the call has no span. */
+  traced: ((outcome: ToolOutcome) => void) | undefined = undefined
+
+  constructor({ toolCall, open, settled }: CallStart, index: number) {
+    this.toolCall = toolCall
+    this.index = index
+    this.open = open
+    this.settled = settled
+    this.isOwn = open.state === "new" || open.state === "decided"
+    const decided = open.state === "decided" ? open : undefined
+    this.again = decided?.kind === "unknown_outcome" && settled === undefined
+    this.given = decided?.decision.type === "allow" ? decided.decision.arguments : undefined
+    this.edited = this.given !== undefined
+  }
+
+  get state(): OpenCall["state"] {
+    if (this.outcome !== undefined) return "done"
+    return this.suspended === undefined ? this.open.state : "waiting"
+  }
+
+  get halts(): "halt" | "question" | undefined {
+    const type = this.outcome?.halt?.type
+    return type === undefined || type === "question" ? type : "halt"
+  }
+
+  /** Whether it has its outcome or is suspended. */
+  get isOver(): boolean {
+    return this.outcome !== undefined || this.suspended !== undefined
+  }
+
+  /** Whether its handler may run, and is not being cancelled. */
+  get isRunning(): boolean {
+    return this.mark === "running" || this.mark === "restarting"
+  }
+
+  /** Whether its process was started in this batch. */
+  get hasStarted(): boolean {
+    return this.mark !== undefined && this.mark !== "gating" && this.mark !== "starting"
+  }
+
+  /** Whether it writes and may have run, as far as the record says. */
+  get mayHaveRun(): boolean {
+    return this.open.state === "intended" || continuesChild(this.open)
+  }
+
+  /** Notes the intent of the call. A call that continues a sub-agent keeps the decisions: they are the intent. */
+  intend(): void {
+    if (continuesChild(this.open)) return
+    this.open = { state: "intended", ...(this.given !== undefined && { arguments: this.given }) }
+  }
+
+  /** It has its outcome. It keeps its place while its intent is being stored. */
+  over(outcome: ToolOutcome, now: number): void {
+    this.outcome = outcome
+    this.suspended = undefined
+    this.endedAt = now
+    if (this.mark !== "starting") this.mark = undefined
+    this.traced?.(outcome)
+  }
+
+  /** The call as a user interface shows it. */
+  view(queuedAt: number): ToolCallView {
+    const { toolCall, status, startedAt, endedAt, outcome, progress, pid } = this
+    return {
+      id: toolCall.id,
+      name: toolCall.name,
+      status,
+      queuedAt,
+      startedAt,
+      endedAt,
+      outcome: outcome?.outcome,
+      progress,
+      pid: outcome === undefined ? pid : undefined
+    }
+  }
+
+  /** The state that a user interface shows. */
+  get status(): ToolCallView["status"] {
+    if (this.outcome !== undefined) return "done"
+    if (this.suspended !== undefined) return "suspended"
+    switch (this.mark) {
+      case "following":
+        return "running"
+      case undefined:
+      case "starting":
+      case "asking":
+        return "queued"
+      default:
+        return this.mark
+    }
+  }
+}
+
+/** The calls of a message. */
+export class BatchCalls {
+  readonly all: ReadonlyArray<BatchCall>
+  /** The calls of the batch, in call order. */
+  readonly own: ReadonlyArray<BatchCall>
+  /** The positions of halting calls, in the order of their ends. */
+  readonly halts: Array<number> = []
+  readonly unread = new Channel.Fifo<Event>()
+
+  constructor(calls: ReadonlyArray<CallStart>) {
+    this.all = calls.map((call, index) => new BatchCall(call, index))
+    this.own = this.all.every(({ isOwn }) => isOwn) ? this.all : this.all.filter(({ isOwn }) => isOwn)
+  }
+
+  /** The halts, the one that counts first. */
+  haltsIn(order: HaltOrder | undefined): ReadonlyArray<StepHalt> {
+    return inHaltOrder(this.halts, order).flatMap((index) => this.all[index]?.outcome?.halt ?? [])
+  }
+
+  /** The tool messages of the calls that are over, by their positions. */
+  get results(): ReadonlyMap<number, ToolMessage> {
+    const results = new Map<number, ToolMessage>()
+    for (const { index, outcome } of this.own) if (outcome !== undefined) results.set(index, outcome.message)
+    return results
+  }
+}
+
+/** The calls of a batch without a record: all of them are new. */
+export const newCalls = (toolCalls: ReadonlyArray<ToolCall>): BatchCalls =>
+  new BatchCalls(toolCalls.map((toolCall) => ({ toolCall, open: isNew })))
+
+const isNew: OpenCall = { state: "new" }

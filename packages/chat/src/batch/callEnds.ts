@@ -1,0 +1,138 @@
+/**
+ * The ends of the calls of a batch: their outcomes, the events of those, and who waits for them.
+ *
+ * Owns: the queue of events that the reader pulls, and the commands that wait. Does not own the calls.
+ */
+import type { Clock } from "@troupe/otp"
+import { endedEarly, type ToolCallView, type ToolOutcome, withArguments, withMetadata } from "../call/index.ts"
+import type { SessionError } from "../errors/index.ts"
+import { QueueSource } from "../events/index.ts"
+import { idempotencyKey } from "../tool/index.ts"
+import type { BatchCall } from "./batchCalls.ts"
+import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
+import { held } from "../values/index.ts"
+import type { BatchHost } from "./batchEvents.ts"
+import type { BatchGate } from "./batchGate.ts"
+import { stillUnknown } from "./unknownOutcome.ts"
+
+/** A command that waits until its calls are over, or have begun again. */
+interface Waiter {
+  readonly calls: Set<BatchCall>
+  readonly until: "begun" | "over"
+  readonly done: () => void
+}
+
+/** The batch that the calls belong to. */
+export interface EndsOwner {
+  /** A call has its outcome; it had a place until then. */
+  readonly settled: (call: BatchCall, hadPlace: boolean) => void
+  /** The reader has read past the last event. */
+  readonly exhausted: () => void
+}
+
+export class CallEnds {
+  readonly source: QueueSource
+  /** Runs the hooks after a call. */
+  gate: BatchGate | undefined
+  readonly #host: BatchHost
+  readonly #owner: EndsOwner
+  readonly #input: ToolBatchInput
+  readonly #clock: Clock.Clock
+  readonly #queuedAt: number
+  readonly #waiters = new Set<Waiter>()
+
+  constructor(input: ToolBatchInput, host: BatchHost, clock: Clock.Clock, owner: EndsOwner) {
+    this.#input = input
+    this.#host = host
+    this.#owner = owner
+    this.#clock = clock
+    this.#queuedAt = clock.now()
+    this.source = new QueueSource(() => owner.exhausted(), input.calls.unread)
+  }
+
+  /** Runs the hooks after a call, if there are any, before its outcome is recorded. */
+  follow(call: BatchCall, outcome: ToolOutcome): void {
+    call.mark = "following"
+    if (this.gate?.follows(outcome) !== true) return this.settle(call, outcome)
+    const { index } = call
+    const { send, turn } = this.#host
+    call.following = outcome
+    send({ type: "call.follows", index, outcome: held(outcome) })
+    void this.gate.follow(index, outcome).then((last) => turn(() => this.settle(call, last)))
+  }
+
+  /** Records the outcome of a call; other calls may start. */
+  settle(call: BatchCall, outcome: ToolOutcome): void {
+    const hadPlace = call.hasStarted && call.mark !== "asking"
+    this.record(call, outcome)
+    this.#owner.settled(call, hadPlace)
+  }
+
+  /** Records the outcome of a call. */
+  record(call: BatchCall, came: ToolOutcome): void {
+    const { journal, options, calls } = this.#input
+    const { storedMetadata, family } = options
+    const ran = call.hasStarted && !checked.has(came.outcome)
+    const ended = call.again && !ran ? stillUnknown(came, options) : came
+    const written = withMetadata(call.edited ? withArguments(ended) : ended, storedMetadata?.ofMessage?.(undefined))
+    const wished = call.wish === undefined ? written : { ...written, wish: call.wish }
+    const childUsage = family?.spent(() => this.#keyOf(call))
+    const outcome = childUsage === undefined ? wished : { ...wished, childUsage }
+    call.over(outcome, this.#clock.now())
+    if (outcome.halt !== undefined) calls.halts.push(call.index)
+    if (call.mayHaveRun) journal?.over(calls.own.some(({ isOver }) => !isOver))
+    this.source.push(...outcome.events)
+    this.#host.send({ type: "call.over", index: call.index, outcome: held(outcome), halts: outcome.halt !== undefined })
+    this.reached(call, "over")
+  }
+
+  #keyOf({ toolCall, index, given: edited }: BatchCall): string {
+    const { stepId, messageIndex, options } = this.#input
+    const { requestId, sessionId } = options
+    return idempotencyKey({ requestId, sessionId }, toolCall.id, { stepId, messageIndex, index, edited })
+  }
+
+  /** The outcome of a call that the library ended. */
+  early({ toolCall }: BatchCall, ended: "cancelled" | "not_started", message?: string): ToolOutcome {
+    return endedEarly(toolCall, ended, this.#input.options, message)
+  }
+
+  /** Calls `done` when the calls have reached this point. A call that is over has reached both points. */
+  await(calls: ReadonlyArray<BatchCall>, until: "begun" | "over", done: () => void): void {
+    this.#waiters.add({ calls: new Set(calls), until, done })
+  }
+
+  reached(call: BatchCall, point: "begun" | "over"): void {
+    if (this.#waiters.size === 0) return
+    for (const { calls, until } of this.#waiters) if (point === "over" || until === point) calls.delete(call)
+    this.answer()
+  }
+
+  /** Calls `done` of each waiter without remaining calls. */
+  answer(): void {
+    for (const waiter of this.#waiters) {
+      if (waiter.calls.size > 0) continue
+      this.#waiters.delete(waiter)
+      waiter.done()
+    }
+  }
+
+  readonly view = (): ReadonlyArray<ToolCallView> => this.#input.calls.own.map((call) => call.view(this.#queuedAt))
+
+  result(isCancelled: boolean, error: SessionError | undefined): ToolBatchResult {
+    const { calls, options } = this.#input
+    const halts = calls.haltsIn(options.haltOrder)
+    const question = halts.find((one) => one.type === "question")
+    return {
+      outcomes: calls.own.flatMap(({ outcome }) => outcome ?? []),
+      halt: isCancelled ? { type: "cancelled", question } : halts[0],
+      suspended: calls.own.flatMap(({ suspended, index, given }) =>
+        suspended === undefined ? [] : [{ index, expiresMs: suspended.expiresMs, child: suspended.child, given }]
+      ),
+      error
+    }
+  }
+}
+
+/** The outcomes of a call whose process ended before its handler ran. */
+const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "not_started"])

@@ -1,0 +1,158 @@
+/**
+ * Which calls of a reply start next, and which of them never start. Pure: the driver applies the moves.
+ *
+ * Two calls conflict when at least one of them writes, and they have the same key or at least one has no key: a call
+ * without a key may touch everything. A call that is over, or waits for an answer, conflicts with no other call.
+ *
+ * SCHED1. Under `effects` a call may start as soon as every earlier call that it conflicts with has ended. Of the calls
+ *         that may start, the first in call order start. A call that has begun, or is over, never starts.
+ * SCHED2. Under `reference` all calls except reads run first, one after another in call order; then all reads may start.
+ * SCHED3. Under `concurrent` every call may start at once.
+ * SCHED7. At most `limit` calls have a place: those that are starting, run, or are followed by their hooks. A call that was
+ *         skipped while it was starting keeps its place until its owner clears its mark.
+ * SCHED8. A halt cancels no running call. Under `effects` it skips the later calls that have not begun, under `reference`
+ *         all calls that have not begun, under `concurrent` none. A question skips no call. After a stop, every call that
+ *         has not begun is skipped; after a cancel, also each call whose sub-agent waits. Of several halts the first in
+ *         call order counts, or under `observed` the first in time.
+ */
+import type { HaltOrder, Schedule } from "../options/index.ts"
+import type { OpenCall } from "../record/index.ts"
+
+/** The effect of a call, and the key of the resource that it touches; without a key it may touch any resource. */
+export interface Access {
+  readonly effect: "read" | "write"
+  readonly key?: string | undefined
+}
+
+/**
+ * What a call does at present, beside its state in the record.
+ *
+ * - `gating`: the gate judges it
+ * - `starting`: it has its place, and its intent is being stored
+ * - `running`, `cancelling`, `restarting`: its handler runs; in the last two the handler was aborted
+ * - `following`: its handler has ended, and the hooks after it run
+ * - `asking`: its sub-agent waits for a person
+ */
+export type CallMark = "gating" | "starting" | "running" | "cancelling" | "restarting" | "following" | "asking"
+
+/** A call as the order of calls sees it. */
+export interface OrderedCall {
+  readonly state: OpenCall["state"]
+  readonly mark: CallMark | undefined
+  /** How a call that is over ends the turn. */
+  readonly halts?: "halt" | "question" | undefined
+}
+
+/** What the order depends on, beside the calls and their accesses. */
+export interface OrderRules {
+  readonly schedule: Schedule
+  /** How many calls have a place at once. */
+  readonly limit: number
+  /** The end of calls that have not begun, when no further call starts. */
+  readonly stopped?: "cancelled" | "not_started" | undefined
+}
+
+/** The next moves: the calls that start, those that end without a run, and whether every call is over or waits. */
+export interface Moves {
+  readonly starts: ReadonlyArray<number>
+  readonly skips: ReadonlyArray<number>
+  readonly isOver: boolean
+}
+
+/** How many calls have a place at once, unless an option sets it: 4 as in the reference, else two for each processor. */
+export const defaultLimit = (schedule: Schedule): number =>
+  schedule === "reference" ? 4 : 2 * (globalThis.navigator?.hardwareConcurrency ?? 4)
+
+const isQueued = ({ state, mark }: OrderedCall): boolean =>
+  (state === "new" || state === "decided") && (mark === undefined || mark === "gating")
+
+const hasPlace = ({ mark }: OrderedCall): boolean => mark !== undefined && mark !== "gating" && mark !== "asking"
+
+/** Whether other calls wait for this one. */
+const isActive = (call: OrderedCall): boolean =>
+  call.state !== "done" && call.state !== "waiting" && (hasPlace(call) || isQueued(call))
+
+/** Whether the sub-agent of a call waits. */
+const isAsking = ({ state, mark }: OrderedCall): boolean => state === "waiting" && mark === "asking"
+
+/** Whether a call can still be skipped. */
+const isUnbegun = (call: OrderedCall): boolean =>
+  isQueued(call) || (call.state !== "done" && call.mark === "starting") || (call.state === "waiting" && !isAsking(call))
+
+/**
+ * The next moves. `accesses` are those of the calls by position; a call without one conflicts with no other call.
+ *
+ * **Details**: one pass over the calls. A skipped call is over at once for the calls behind it.
+ */
+export const next = (
+  calls: ReadonlyArray<OrderedCall>,
+  accesses: ReadonlyArray<Access | undefined>,
+  { schedule, limit, stopped }: OrderRules
+): Moves => {
+  const starts: Array<number> = []
+  const skips: Array<number> = []
+  const earlier = new Earlier(calls, accesses, schedule)
+  let isHalted = schedule === "reference" && calls.some(({ halts }) => halts === "halt")
+  let isOver = true
+  let places = limit
+  for (const call of calls) if (hasPlace(call)) places--
+  for (const [index, call] of calls.entries()) {
+    if (call.halts === "halt" && schedule === "effects") isHalted = true
+    if (isSkipped(call, isHalted, stopped)) skips.push(index)
+    else if (isActive(call)) {
+      isOver = false
+      const access = accesses[index]
+      if (places > 0 && isQueued(call) && !earlier.blocks(access)) {
+        starts.push(index)
+        places--
+      }
+      earlier.add(access)
+    }
+  }
+  return { starts, skips, isOver }
+}
+
+const isSkipped = (call: OrderedCall, isHalted: boolean, stopped: OrderRules["stopped"]): boolean =>
+  ((isHalted || stopped !== undefined) && isUnbegun(call)) || (stopped === "cancelled" && isAsking(call))
+
+/** What the earlier calls that are not over may touch. */
+class Earlier {
+  readonly #schedule: Schedule
+  /** Under `reference`: whether a call that writes is not over, wherever it is. */
+  readonly #writes: boolean
+  #any = false
+  #write = false
+  #read = false
+  #keys: Set<string> | undefined
+  #written: Set<string> | undefined
+
+  constructor(calls: ReadonlyArray<OrderedCall>, accesses: ReadonlyArray<Access | undefined>, schedule: Schedule) {
+    this.#schedule = schedule
+    this.#writes =
+      schedule === "reference" && calls.some((call, index) => accesses[index]?.effect === "write" && isActive(call))
+  }
+
+  /** Whether a call with this access waits for an earlier call. */
+  blocks(access: Access | undefined): boolean {
+    if (access === undefined || this.#schedule === "concurrent") return false
+    const { effect, key } = access
+    if (this.#schedule === "reference") return effect === "read" ? this.#writes : this.#written !== undefined
+    if (this.#write) return true
+    if (effect === "read") return key === undefined ? this.#written !== undefined : this.#written?.has(key) === true
+    return key === undefined ? this.#any : this.#read || this.#keys?.has(key) === true
+  }
+
+  add(access: Access | undefined): void {
+    if (access === undefined) return
+    const { effect, key = "" } = access
+    this.#any = true
+    if (effect === "write") (this.#written ??= new Set()).add(key)
+    if (access.key !== undefined) (this.#keys ??= new Set()).add(key)
+    else if (effect === "write") this.#write = true
+    else this.#read = true
+  }
+}
+
+/** The positions of halting calls, the one that counts first (SCHED8); `halts` are they in the order of their ends. */
+export const inHaltOrder = (halts: ReadonlyArray<number>, haltOrder: HaltOrder | undefined): ReadonlyArray<number> =>
+  haltOrder === "observed" ? halts : halts.toSorted((one, other) => one - other)
