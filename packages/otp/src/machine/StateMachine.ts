@@ -53,8 +53,8 @@ import {
   type ActorScope,
   bindMachine,
   ChartTable,
-  childOptionsOf,
   EnvironmentPerSystem,
+  hostedActorOf,
   makeCallback,
   makeEffect,
   registerActor,
@@ -62,7 +62,7 @@ import {
   type RunningCallback,
   type StartCallback
 } from "./chart/index.ts"
-import { cellOfFacade, ChartProcess, facadeOf, hostChart } from "./host/index.ts"
+import { cellOfFacade, chartOf, ChartProcess, facadeOf, hostChart } from "./host/index.ts"
 import { type AnyActorSystem, hostOf as hostCell, processAt, standingForProcess } from "./actorTable.ts"
 import { actorAt, ActorProcess } from "./actorProcess.ts"
 import { type Cell, cellOf, deliver, die, join, type Kernel, kernelOf } from "../kernel/index.ts"
@@ -138,7 +138,7 @@ const launch = <L extends AnyActorLogic>(
     kernel.as(cell, () => host(cell, asXStateRuns(machine, actorOptions.env), parent, guarded))
   } else {
     const { input, snapshot: stored, env } = actorOptions
-    kernel.as(cell, () => hostChart(cell, table, { input, snapshot: stored, env }, parent))
+    kernel.as(cell, () => hostChart(cell, chartOf(table, stored), { input, snapshot: stored, env }, parent))
   }
   return cell
 }
@@ -156,7 +156,7 @@ const guardedInspector =
 
 /** A hosted machine, as XState runs it: restored, it schedules its delayed events again. */
 const asXStateRuns = (machine: AnyActorLogic, env: unknown): AnyActorLogic =>
-  machine instanceof xstate.StateMachine && childOptionsOf(machine) !== undefined ? bindMachine(machine, env) : machine
+  machine instanceof xstate.StateMachine && hostedActorOf(machine) !== undefined ? bindMachine(machine, env) : machine
 
 /** The table of a hosted machine without an inspector. */
 const tableOf = (
@@ -165,7 +165,7 @@ const tableOf = (
   strict: boolean
 ): ChartTable | undefined => {
   const isPlain = inspect === undefined && logger === undefined
-  if (!isPlain || !(machine instanceof xstate.StateMachine) || childOptionsOf(machine) === undefined) return undefined
+  if (!isPlain || !(machine instanceof xstate.StateMachine) || hostedActorOf(machine) === undefined) return undefined
   const table = ChartTable.of(machine, strict)
   return table instanceof ChartTable ? table : undefined
 }
@@ -258,9 +258,7 @@ export const watch = <L extends AnyStateMachine>(
 ): Subscription => {
   const { behaviour } = cellOf(pid)
   if (behaviour instanceof ChartProcess) {
-    const { root } = behaviour
-    root.guarded(() => watcher(root.chart as unknown as WatchedState<L>))
-    return { unsubscribe: root.watch(watcher as (state: object) => void) }
+    return { unsubscribe: behaviour.root.watch(watcher as (state: object) => void) }
   }
   const watched = (state: SnapshotFrom<L>): void => {
     const { status, value, context } = state

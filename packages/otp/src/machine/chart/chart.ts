@@ -12,30 +12,35 @@
  * CSTEP5. A context that was handed out never changes: the next `assign` copies it.
  */
 import type { EventObject } from "xstate"
-import type { ActionFunction, Args, Candidate, Context, EffectFunction, Leaf, Step } from "./chartStep.ts"
+import type { ActionFunction, Args, Candidate, Context, EffectFunction, Leaf, Step, Transition } from "./chartStep.ts"
 import type { ChartTable } from "./chartTable.ts"
-import { allEntries, type Entries, type Entry, entryOf, withEntry, withoutEntry } from "./entries.ts"
+import type { HostedActor } from "./hostedActors.ts"
 
-/** The start of a child. The chart keeps it until the child is stopped. */
-export class ChildStart implements Entry<ChildStart> {
-  readonly kind = "start"
+/** The start of a child. The chart keeps it until it stops the child. */
+export interface ChildStart {
+  readonly kind: "start"
   readonly id: string
   readonly src: string
+  readonly actor: HostedActor
   readonly input: unknown
-  next: ChildStart | undefined = undefined
-
-  constructor(id: string, src: string, input: unknown) {
-    this.id = id
-    this.src = src
-    this.input = input
-  }
+  /** What the host started; the chart does not use it. */
+  live: LiveChild | undefined
 }
 
-/** An effect of a transition, in order. `effect` and `act` are named actions. */
+/** A running child. */
+export interface LiveChild {
+  readonly receive: (event: EventObject) => void
+  readonly stop: () => void
+}
+
+/**
+ * An effect of a transition, in order. `effect` and `act` are named actions. `replace` is the end of a child whose id
+ * another one takes.
+ */
 export type ChartEffect =
   | ChildStart
-  | { readonly kind: "stop"; readonly id: string }
-  | { readonly kind: "send"; readonly to: string; readonly event: EventObject }
+  | { readonly kind: "stop" | "replace"; readonly child: ChildStart }
+  | { readonly kind: "send"; readonly child: ChildStart; readonly event: EventObject }
   | { readonly kind: "sendParent"; readonly event: EventObject }
   | { readonly kind: "schedule"; readonly id: string | undefined; readonly event: EventObject; readonly ms: number }
   | { readonly kind: "cancel"; readonly id: string }
@@ -67,6 +72,15 @@ const beginning: EventObject = { type: "xstate.init" }
 
 const empty: Context = Object.freeze({})
 
+/** The arguments between events: an idle chart keeps no event alive. */
+const idle: Args = { context: empty, event: beginning }
+
+const none: ReadonlyArray<Candidate> = []
+
+/** The transitions for every event whose type begins as this one does. */
+const prefixed = ({ prefixes }: Leaf, type: string): ReadonlyArray<Candidate> =>
+  prefixes.find(({ prefix }) => type.startsWith(prefix))?.candidates ?? none
+
 /** Whether a value is an object, or has it as a property. */
 const isOrHas = (value: unknown, object: Context): boolean => {
   if (value === object) return true
@@ -80,20 +94,19 @@ export class Chart {
   status: ChartStatus = "active"
   output: unknown = undefined
   error: unknown = undefined
-  #children: Entries<ChildStart> = undefined
+  #children: Map<string, ChildStart> | undefined = undefined
   #leaf: Leaf
   #context: Context
+  /** The context and the event that is handled, as code gets them: a new object for each event and copy of the context. */
+  #args: Args = idle
   /** Whether no other code holds the context object (CSTEP5). */
   #isOwned = false
-  #event: EventObject
-  #changed = false
   #raised: Array<EventObject> | undefined = undefined
 
-  private constructor(table: ChartTable, leaf: Leaf, context: Context, event: EventObject) {
+  private constructor(table: ChartTable, leaf: Leaf, context: Context) {
     this.table = table
     this.#leaf = leaf
     this.#context = context
-    this.#event = event
   }
 
   /** Starts a chart. Throws what its context, guards or actions throw. */
@@ -105,12 +118,12 @@ export class Chart {
 
   /** A chart before its first transition. */
   static make(table: ChartTable): Chart {
-    return new Chart(table, table.initial.leaf, empty, beginning)
+    return new Chart(table, table.initial.leaf, empty)
   }
 
   /** A chart with this state, whose children are not started. */
   static restore(table: ChartTable, { status, value, context, output, error }: ChartData): Chart {
-    const chart = new Chart(table, table.leafOf(value), context, beginning)
+    const chart = new Chart(table, table.leafOf(value), context)
     chart.status = status
     chart.output = output
     chart.error = error
@@ -120,16 +133,14 @@ export class Chart {
   /** Enters the initial state. */
   begin(input: unknown, effects: Array<ChartEffect>): void {
     const { table } = this
-    this.#event = Object.assign({}, beginning, { input })
     this.#context = table.context(input)
-    this.#take(table.initial, effects)
-    this.#settle(effects)
-    this.#event = beginning
+    this.#args = { context: this.#context, event: Object.assign({}, beginning, { input }) }
+    this.#settle(table.initial, effects)
   }
 
-  /** The names of the actors of the children, by id, in the order they were started. A child stays until it is stopped. */
-  get children(): ReadonlyMap<string, string> {
-    return new Map(allEntries(this.#children).map(({ id, src }) => [id, src]))
+  /** The children that the chart did not stop, in the order of their start. */
+  get children(): Iterable<ChildStart> {
+    return this.#children?.values() ?? []
   }
 
   /** The active state, as XState writes it. */
@@ -155,26 +166,20 @@ export class Chart {
   /** Handles an event; returns whether the chart changed. Throws what guards and actions throw. */
   send(event: EventObject, effects: Array<ChartEffect>): boolean {
     if (this.status !== "active") return false
-    this.#event = event
-    this.#changed = false
-    const candidates = this.#candidates(event.type)
-    const selected = candidates === undefined ? undefined : this.#select(candidates)
-    if (selected !== undefined) this.#take(selected, effects)
-    else if (event.type.startsWith("xstate.error.actor.")) {
+    this.#args = { context: this.#context, event }
+    const selected = this.#select(this.#leaf.on.get(event.type) ?? prefixed(this.#leaf, event.type))
+    if (selected === undefined && event.type.startsWith("xstate.error.actor.")) {
       this.#stopChildren(effects)
       this.fail((event as { readonly error?: unknown }).error)
       return true
     }
-    const changed = this.#changed
-    this.#settle(effects)
-    // An idle chart keeps no event alive.
-    this.#event = beginning
-    return changed || this.#changed
+    return this.#settle(selected, effects)
   }
 
   /** Notes a child of a restored chart. */
-  adopt(id: string, src: string): void {
-    this.#children = withEntry(this.#children, new ChildStart(id, src, undefined))
+  adopt(child: ChildStart): void {
+    this.#children ??= new Map()
+    this.#children.set(child.id, child)
   }
 
   /** Replaces the state and the context. */
@@ -188,131 +193,149 @@ export class Chart {
   fail(error: unknown): void {
     this.status = "error"
     this.error = error
-    this.#children = undefined
     this.#raised = undefined
   }
 
-  /** Ends the chart from outside. */
+  /** Ends the chart from outside, if it has not ended, and forgets its children. */
   stop(): void {
-    if (this.status !== "active") return
-    this.status = "stopped"
+    if (this.status === "active") this.status = "stopped"
     this.#children = undefined
   }
 
-  #candidates(type: string): ReadonlyArray<Candidate> | undefined {
-    const { on, prefixes } = this.#leaf
-    const exact = on.get(type)
-    if (exact !== undefined || prefixes.length === 0) return exact
-    return prefixes.find(({ prefix }) => type.startsWith(prefix))?.candidates
-  }
-
   #select(candidates: ReadonlyArray<Candidate>): Candidate | undefined {
-    let args: Args | undefined = undefined
+    const args = this.#args
     for (let at = 0; at < candidates.length; at++) {
       const candidate = candidates[at] as Candidate
-      if (candidate.holds === undefined) return candidate
-      args ??= { context: this.#context, event: this.#event }
-      if (candidate.holds(args)) return candidate
+      const { guard, params } = candidate
+      if (guard === undefined) return candidate
+      try {
+        if (guard(args, params === undefined ? undefined : params(args, undefined))) return candidate
+      } catch (error) {
+        throw candidate.guardError?.(error) ?? error
+      }
     }
     return undefined
   }
 
-  /** Takes eventless transitions and raised events, until there are none (CSTEP2). */
-  #settle(effects: Array<ChartEffect>): void {
-    let askEventless = true
-    while (this.status === "active") {
-      const { always } = this.#leaf
-      const eventless: Candidate | undefined = askEventless && always.length > 0 ? this.#select(always) : undefined
-      let selected = eventless
-      if (selected === undefined) {
-        const raised = this.#raised?.shift()
-        if (raised === undefined) return
-        this.#event = raised
-        selected = this.#select(this.#candidates(raised.type) ?? [])
+  /**
+   * Takes a transition, then eventless ones and those of raised events, until there are none (CSTEP2). Returns whether the
+   * chart changed.
+   */
+  #settle(first: Transition | undefined, effects: Array<ChartEffect>): boolean {
+    let selected = first
+    let isEventless = false
+    let isChanged = false
+    for (;;) {
+      let changes = false
+      if (selected !== undefined) {
+        this.#leaf = selected.leaf
+        changes = this.#perform(selected.steps, effects) || selected.moves
+        isChanged ||= changes
       }
-      const before = this.#changed
-      this.#changed = false
-      if (selected !== undefined) this.#take(selected, effects)
-      askEventless = eventless === undefined || this.#changed
-      this.#changed ||= before
+      if (this.status !== "active") break
+      const { always } = this.#leaf
+      selected = always.length > 0 && (changes || !isEventless) ? this.#select(always) : undefined
+      isEventless = selected !== undefined
+      if (isEventless) continue
+      const raised = this.#raised?.shift()
+      if (raised === undefined) {
+        this.#args = idle
+        return isChanged
+      }
+      this.#args = { context: this.#context, event: raised }
+      selected = this.#select(this.#leaf.on.get(raised.type) ?? prefixed(this.#leaf, raised.type))
     }
+    this.#perform(this.#leaf.leave, effects)
+    this.#args = idle
     this.#raised = undefined
     this.#stopChildren(effects)
+    return true
   }
-
-  #take({ steps, leaf, moves }: Omit<Candidate, "holds">, effects: Array<ChartEffect>): void {
-    if (moves) this.#changed = true
-    this.#leaf = leaf
-    if (steps.length > 0) this.#perform(steps, effects)
-    if (this.status === "done") this.#perform(leaf.leave, effects)
-  }
-
-  #perform(steps: ReadonlyArray<Step>, effects: Array<ChartEffect>): void {
-    let args: Args = { context: this.#context, event: this.#event }
+  /** Performs steps in order; returns whether they changed the chart. */
+  #perform(steps: ReadonlyArray<Step>, effects: Array<ChartEffect>): boolean {
+    let changes = false
     for (let at = 0; at < steps.length; at++) {
       const step = steps[at] as Step
-      if (args.context !== this.#context) args = { context: this.#context, event: this.#event }
-      this.#step(step, args, effects)
-    }
-  }
-
-  #step(step: Step, args: Args, effects: Array<ChartEffect>): void {
-    const params = step.params === undefined ? undefined : step.params(args, undefined)
-    switch (step.kind) {
-      case "assign":
-        return this.#assign(step.update(args, params))
-      case "raise":
-        return this.#raise(this.#resolved(step.event(args, params)) as EventObject)
-      case "act":
-        this.#isOwned = false
-        effects.push({ kind: "act", name: step.name, run: step.run, params, args })
-        return
-      case "effect":
-        effects.push({ kind: "effect", name: step.name, run: step.run, params: this.#resolved(params) })
-        return
-      case "start": {
-        const id = step.id(args, params) as string
-        this.#changed = true
-        const start = new ChildStart(id, step.src, this.#resolved(step.input(args, params)))
-        this.#children = withEntry(this.#children, start)
-        effects.push(start)
-        return
-      }
-      case "stop":
-        return this.#stop(step.id(args, params), effects)
-      case "send": {
-        const to = step.to(args, params) as string
-        if (entryOf(this.#children, to) === undefined) {
-          throw new Error(`Unable to send event to actor '${to}' from machine '${this.table.machine.id}'.`)
+      const args = this.#args
+      const params = step.params === undefined ? undefined : step.params(args, undefined)
+      switch (step.kind) {
+        case "assign":
+          this.#assign(step.update(args, params))
+          changes = true
+          break
+        case "raise":
+          this.#raise(this.#resolved(step.event(args, params)) as EventObject)
+          break
+        case "act":
+          this.#isOwned = false
+          effects.push({ kind: "act", name: step.name, run: step.run, params, args })
+          break
+        case "effect":
+          if (params !== undefined) this.#resolved(params)
+          effects.push({ kind: "effect", name: step.name, run: step.run, params })
+          break
+        case "start": {
+          const { actor, src } = step
+          const id = typeof step.id === "string" ? step.id : (step.id(args, params) as string)
+          const input = step.input === undefined ? undefined : this.#resolved(step.input(args, params))
+          const start: ChildStart = { kind: "start", id, src, actor, input, live: undefined }
+          const child = this.#children?.get(id)
+          if (child !== undefined) effects.push({ kind: "replace", child })
+          this.#children ??= new Map()
+          this.#children.set(id, start)
+          changes = true
+          effects.push(start)
+          break
         }
-        effects.push({ kind: "send", to, event: this.#resolved(step.event(args, params)) as EventObject })
-        return
+        case "stop": {
+          const target: unknown = typeof step.id === "string" ? step.id : step.id(args, params)
+          const id = typeof target === "string" ? target : (target as { readonly id?: string } | undefined)?.id
+          const child = id === undefined ? undefined : this.#children?.get(id)
+          if (child === undefined) break
+          this.#children?.delete(child.id)
+          changes = true
+          effects.push({ kind: "stop", child })
+          break
+        }
+        case "send": {
+          const to = step.to(args, params) as string
+          const child = this.#children?.get(to)
+          if (child === undefined) {
+            throw new Error(`Unable to send event to actor '${to}' from machine '${this.table.machine.id}'.`)
+          }
+          effects.push({ kind: "send", child, event: this.#resolved(step.event(args, params)) as EventObject })
+          break
+        }
+        case "sendParent":
+          effects.push({ kind: "sendParent", event: this.#resolved(step.event(args, params)) as EventObject })
+          break
+        case "schedule": {
+          const event = this.#resolved(step.event(args, params)) as EventObject
+          const ms = step.delay(args, params)
+          if (typeof ms === "number") effects.push({ kind: "schedule", id: step.id, event, ms })
+          else this.#raise(event)
+          break
+        }
+        case "cancel":
+          effects.push({
+            kind: "cancel",
+            id: typeof step.id === "string" ? step.id : (step.id(args, params) as string)
+          })
+          break
+        case "completed": {
+          this.#isOwned = false
+          const event: DoneEvent = { type: `xstate.done.state.${step.id}`, output: step.output(args, undefined) }
+          this.#raise(event)
+          break
+        }
+        case "done":
+          this.#isOwned = false
+          this.output = step.output(args, undefined)
+          this.status = "done"
+          changes = true
       }
-      case "sendParent":
-        effects.push({ kind: "sendParent", event: this.#resolved(step.event(args, params)) as EventObject })
-        return
-      case "schedule": {
-        const event = this.#resolved(step.event(args, params)) as EventObject
-        const ms = step.delay(args, params)
-        if (typeof ms === "number") effects.push({ kind: "schedule", id: step.id, event, ms })
-        else this.#raise(event)
-        return
-      }
-      case "cancel":
-        effects.push({ kind: "cancel", id: step.id(args, params) as string })
-        return
-      case "completed": {
-        this.#isOwned = false
-        const output = step.output(args, undefined)
-        const event: DoneEvent = { type: `xstate.done.state.${step.id}`, output }
-        return this.#raise(event)
-      }
-      case "done":
-        this.#isOwned = false
-        this.output = step.output(args, undefined)
-        this.status = "done"
-        this.#changed = true
     }
+    return changes
   }
 
   /** A value that leaves the chart: if it is or has the context, the next `assign` copies the context (CSTEP5). */
@@ -327,25 +350,17 @@ export class Chart {
   }
 
   #assign(update: Context): void {
-    this.#changed = true
     if (this.#isOwned && !isOrHas(update, this.#context)) {
       Object.assign(this.#context, update)
       return
     }
     this.#context = { ...this.#context, ...update }
+    this.#args = { context: this.#context, event: this.#args.event }
     this.#isOwned = !this.table.strict
   }
 
-  /** Stops a child, given as its id or as a reference. */
-  #stop(child: unknown, effects: Array<ChartEffect>): void {
-    const id = typeof child === "string" ? child : (child as { readonly id?: unknown } | undefined)?.id
-    if (typeof id !== "string" || entryOf(this.#children, id) === undefined) return
-    this.#children = withoutEntry(this.#children, id)
-    this.#changed = true
-    effects.push({ kind: "stop", id })
-  }
-
   #stopChildren(effects: Array<ChartEffect>): void {
-    for (const { id } of allEntries(this.#children)) this.#stop(id, effects)
+    for (const child of this.children) effects.push({ kind: "stop", child })
+    this.#children = undefined
   }
 }

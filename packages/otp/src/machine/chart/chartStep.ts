@@ -2,7 +2,7 @@
  * The rows of a chart's table: transitions, and the steps that they take.
  */
 import type { EventObject, StateNode } from "xstate"
-import type { ActorScope } from "./hostedActors.ts"
+import type { ActorScope, HostedActor } from "./hostedActors.ts"
 
 /** The context of a chart. */
 export type Context = Readonly<Record<string, unknown>>
@@ -37,17 +37,18 @@ export type Step =
       readonly delay: Resolve
       readonly params: Resolve | undefined
     }
-  | { readonly kind: "cancel"; readonly id: Resolve; readonly params: Resolve | undefined }
+  | { readonly kind: "cancel"; readonly id: string | Resolve; readonly params: Resolve | undefined }
   | { readonly kind: "send"; readonly to: Resolve; readonly event: Resolve; readonly params: Resolve | undefined }
   | { readonly kind: "sendParent"; readonly event: Resolve; readonly params: Resolve | undefined }
   | {
       readonly kind: "start"
-      readonly id: Resolve
+      readonly id: string | Resolve
       readonly src: string
-      readonly input: Resolve
+      readonly actor: HostedActor
+      readonly input: Resolve | undefined
       readonly params: Resolve | undefined
     }
-  | { readonly kind: "stop"; readonly id: Resolve; readonly params: Resolve | undefined }
+  | { readonly kind: "stop"; readonly id: string | Resolve; readonly params: Resolve | undefined }
   | { readonly kind: "act"; readonly name: string; readonly run: ActionFunction; readonly params: Resolve | undefined }
   | {
       readonly kind: "effect"
@@ -58,13 +59,21 @@ export type Step =
   | { readonly kind: "completed"; readonly id: string; readonly output: Resolve; readonly params: undefined }
   | { readonly kind: "done"; readonly output: Resolve; readonly params: undefined }
 
-/** A transition from one state: its condition, its steps, and the state after it. */
-export interface Candidate {
-  readonly holds: ((args: Args) => boolean) | undefined
+/** The steps of a transition, and the state after it. */
+export interface Transition {
   readonly steps: ReadonlyArray<Step>
   readonly leaf: Leaf
   /** Whether the transition changes the snapshot in any way but through a step. */
   readonly moves: boolean
+}
+
+/** A transition from one state, with its condition. */
+export interface Candidate extends Transition {
+  readonly guard: ((args: Args, params: unknown) => boolean) | undefined
+  /** The parameters of the guard. */
+  readonly params: Resolve | undefined
+  /** The error for one that the guard throws; without it, the same error. */
+  readonly guardError: ((cause: unknown) => Error) | undefined
 }
 
 /** A state without inner states. */

@@ -11,12 +11,12 @@
  *          A transition of the root may be for all events with a prefix (`name.*`), if no other transition is for one of
  *          them.
  */
-import type { AnyActorLogic, AnyStateMachine, StateNode } from "xstate"
-import type { ActionFunction, Args, Candidate, Context, Leaf, Resolve, StateTimer, Step } from "./chartStep.ts"
+import type { AnyStateMachine, StateNode } from "xstate"
+import type { ActionFunction, Candidate, Context, Leaf, Resolve, StateTimer, Step, Transition } from "./chartStep.ts"
 import { actionNamed, actorNamed, delayNamed, guardNamed } from "./namedCode.ts"
 import { type ChartCode, plainCode, strictCode } from "./chartCode.ts"
 import { commonAncestor, delaysOf, descent, isDescendant, itemsOf, lineage, valueOf } from "./stateTree.ts"
-import { effectOf } from "./hostedActors.ts"
+import { effectOf, type HostedActor, hostedActorOf } from "./hostedActors.ts"
 import { problemsOf } from "./hostable.ts"
 
 const empty: Context = Object.freeze({})
@@ -29,6 +29,7 @@ const blank = {
   update: undefined,
   event: undefined,
   id: undefined,
+  actor: undefined,
   delay: undefined,
   to: undefined,
   src: undefined,
@@ -54,7 +55,7 @@ export class ChartTable {
   readonly machine: AnyStateMachine
   /** Whether the functions of the machine are called with checks (STRICT1). */
   readonly strict: boolean
-  readonly initial: Omit<Candidate, "holds">
+  readonly initial: Transition
   readonly #code: ChartCode
   readonly #leaves = new Map<StateNode, Leaf>()
 
@@ -108,9 +109,12 @@ export class ChartTable {
     return lineage(node).flatMap((one) => delaysOf(one).map(({ id, delay }) => ({ id, delay: this.#delay(delay) })))
   }
 
-  /** The logic of a named actor. */
-  logic(src: string): AnyActorLogic | undefined {
-    return actorNamed(this.machine, src)
+  /** A named actor. Throws a `TypeError` for one that the machine does not have. */
+  actor(src: string): HostedActor {
+    const logic = actorNamed(this.machine, src)
+    const actor = logic === undefined ? undefined : hostedActorOf(logic)
+    if (actor === undefined) throw new TypeError(`The machine ${this.machine.id} has no actor ${src}`)
+    return actor
   }
 
   #leaf(node: StateNode): Leaf {
@@ -144,7 +148,7 @@ export class ChartTable {
     return transitions.map((transition) => {
       const path = this.#path(leaf, transition)
       const steps = path.steps.map(rowOf)
-      return { holds: this.#guard(transition.guard, node, type), steps, leaf: path.leaf, moves: path.leaf !== leaf }
+      return { ...this.#guard(transition.guard, node, type), steps, leaf: path.leaf, moves: path.leaf !== leaf }
     })
   }
 
@@ -172,12 +176,12 @@ export class ChartTable {
   }
 
   #exitActions(node: StateNode): ReadonlyArray<Step> {
-    const timers = delaysOf(node).map(({ id }): Step => ({ kind: "cancel", id: () => id, params: undefined }))
+    const timers = delaysOf(node).map(({ id }): Step => ({ kind: "cancel", id, params: undefined }))
     return [...itemsOf(node.config.exit).flatMap((item) => this.#action(item)), ...timers]
   }
 
   #exit(node: StateNode): ReadonlyArray<Step> {
-    const stops = node.invoke.map(({ id }): Step => ({ kind: "stop", id: () => id, params: undefined }))
+    const stops = node.invoke.map(({ id }): Step => ({ kind: "stop", id, params: undefined }))
     return [...this.#exitActions(node), ...stops]
   }
 
@@ -195,9 +199,10 @@ export class ChartTable {
     for (const { id, src, input } of node.invoke) {
       steps.push({
         kind: "start",
-        id: () => id,
+        id,
         src: src as string,
-        input: this.#code.resolver(input),
+        actor: this.actor(src as string),
+        input: input === undefined ? undefined : this.#code.resolver(input),
         params: undefined
       })
     }
@@ -235,21 +240,19 @@ export class ChartTable {
   }
 
   /** The condition of a transition, whose error names it as XState does. */
-  #guard(item: unknown, node: StateNode, type: string | undefined): Candidate["holds"] {
-    if (item === undefined) return undefined
+  #guard(item: unknown, node: StateNode, type: string | undefined): Omit<Candidate, keyof Transition> {
+    if (item === undefined) return { guard: undefined, params: undefined, guardError: undefined }
     const guard = this.#code.guard(guardNamed(this.machine, item))
     const object = typeof item === "object" ? (item as { readonly type: string; readonly params?: unknown }) : undefined
-    const params = object?.params === undefined ? nothing : this.#code.resolver(object.params)
-    const holds = (args: Args): boolean => guard(args, params(args, undefined))
-    if (type === undefined) return holds
+    const params = object?.params === undefined ? undefined : this.#code.resolver(object.params)
     const name = object?.type ?? (typeof item === "string" ? item : "")
-    return (args) => {
-      try {
-        return holds(args)
-      } catch (error) {
-        throw guardError(error, name, type, node)
-      }
-    }
+    const guardError = type === undefined ? undefined : (cause: unknown) => errorOfGuard(cause, name, type, node)
+    return { guard, params, guardError }
+  }
+
+  /** An id, or a function that returns it. */
+  #id(id: unknown): string | Resolve {
+    return typeof id === "string" ? id : this.#code.resolver(id)
   }
 
   /** The steps of an action: none for one without an implementation. */
@@ -275,14 +278,15 @@ export class ChartTable {
       }
       case "cancel":
       case "stop":
-        return [{ kind: builtIn.kind, id: resolver(builtIn.id), params }]
+        return [{ kind: builtIn.kind, id: this.#id(builtIn.id), params }]
       case "send":
         return [{ kind: "send", to: resolver(builtIn.to), event: resolver(builtIn.event), params }]
       case "sendParent":
         return [{ kind: "sendParent", event: resolver(builtIn.event), params }]
       case "spawn": {
         const { id, src, input } = builtIn
-        return [{ kind: "start", id: resolver(id), src, input: resolver(input), params }]
+        const code = input === undefined ? undefined : resolver(input)
+        return [{ kind: "start", id: this.#id(id), src, actor: this.actor(src), input: code, params }]
       }
     }
   }
@@ -291,7 +295,7 @@ export class ChartTable {
 const tables = new WeakMap<AnyStateMachine, ChartTable | ReadonlySet<string>>()
 const strictTables = new WeakMap<AnyStateMachine, ChartTable | ReadonlySet<string>>()
 
-const guardError = (cause: unknown, name: string, type: string, node: StateNode): Error => {
+const errorOfGuard = (cause: unknown, name: string, type: string, node: StateNode): Error => {
   const of = name === "" ? "" : `'${name}' `
   const message = cause instanceof Error ? cause.message : String(cause)
   return new Error(

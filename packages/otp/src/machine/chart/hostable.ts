@@ -5,7 +5,7 @@
  */
 import { type AnyStateMachine, StateMachine, type StateNode } from "xstate"
 import { actionNamed, actorNamed, guardNamed } from "./namedCode.ts"
-import { childOptionsOf, hostedActorOf } from "./hostedActors.ts"
+import { hostedActorOf } from "./hostedActors.ts"
 import { everyNode, itemsOf } from "./stateTree.ts"
 
 interface AnyTransition {
@@ -73,11 +73,12 @@ const checkInvoke = (
 
 const checkActor = (machine: AnyStateMachine, src: string, problems: Set<string>): void => {
   const logic = actorNamed(machine, src)
+  const isMachine = logic instanceof StateMachine
   if (logic === undefined) problems.add(`the actor ${src}, which has no implementation`)
-  else if (logic instanceof StateMachine) {
-    if (childOptionsOf(logic) === undefined) problems.add(`the actor ${src}, which is not hosted`)
-    for (const problem of problemsOf(logic)) problems.add(`${src}: ${problem}`)
-  } else if (hostedActorOf(logic) === undefined) problems.add(`the actor ${src}, which only XState runs`)
+  else if (hostedActorOf(logic) === undefined) {
+    problems.add(`the actor ${src}, which ${isMachine ? "is not hosted" : "only XState runs"}`)
+  }
+  if (isMachine) for (const problem of problemsOf(logic)) problems.add(`${src}: ${problem}`)
 }
 
 const checkTransition = (

@@ -40,9 +40,9 @@ export interface ChildOptions {
 export type HostedActor =
   | { readonly kind: "callback"; readonly start: StartCallback }
   | { readonly kind: "effect"; readonly make: (args: never) => unknown }
+  | { readonly kind: "machine"; readonly machine: AnyStateMachine; readonly options: ChildOptions }
 
 const actors = new WeakMap<object, HostedActor>()
-const children = new WeakMap<AnyStateMachine, ChildOptions>()
 const effects = new WeakMap<object, (params: unknown, scope: ActorScope) => void>()
 
 /** Registers the hosted form of an actor logic. */
@@ -51,15 +51,12 @@ export const registerActor = <L extends AnyActorLogic>(logic: L, actor: HostedAc
   return logic
 }
 
-/** The hosted form of an actor logic; `undefined` for machines, and for logic that only XState runs. */
+/** The hosted form of an actor logic; `undefined` for machines that are not registered, and for logic that only XState runs. */
 export const hostedActorOf = (logic: AnyActorLogic): HostedActor | undefined => actors.get(logic)
 
 /** Registers a machine to be hosted, and how it runs as a child; the machine itself is unchanged. */
 export const registerChild = (machine: AnyStateMachine, options: ChildOptions): void =>
-  void children.set(machine, options)
-
-/** How a machine runs as a child; `undefined` for a machine that is not registered, which XState runs. */
-export const childOptionsOf = (machine: AnyStateMachine): ChildOptions | undefined => children.get(machine)
+  void actors.set(machine, { kind: "machine", machine, options })
 
 /** The effect function of a named action, if it has one. */
 export const effectOf = (action: object): ((params: unknown, scope: ActorScope) => void) | undefined =>

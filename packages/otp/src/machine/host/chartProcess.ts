@@ -11,14 +11,32 @@
  * CPROC6. A chart that is done ends its process `normal`. A chart that failed, or whose code threw, ends it with the error;
  *         inside another chart it is an error event of that chart.
  */
-import type { AnyStateMachine, EventObject } from "xstate"
+import type { EventObject } from "xstate"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { type ExitReason, isDown, isExit, isStop } from "../../core/index.ts"
-import { type Behaviour, type Cell, deliver, die, MailboxTask } from "../../kernel/index.ts"
-import { Chart, type ChartData, type ChartEffect, ChartTable, childOptionsOf, hostedActorOf } from "../chart/index.ts"
-import { ChartRun, type Child, type ChartStart, type ProcessAbove, type RunHost } from "./chartRun.ts"
-import { CallbackChild, FiberChild, InsideChild, ProcessChild } from "./chartChild.ts"
-import { childrenIn, dataIn, type PersistedChart, timersIn } from "./storedForm.ts"
+import { type Behaviour, type Cell, deliver, die, join, MailboxTask, ofCause } from "../../kernel/index.ts"
+import {
+  type Chart,
+  type ChartData,
+  type ChartEffect,
+  ChartTable,
+  type ChildStart,
+  type HostedActor,
+  type RunningCallback,
+  strictArgs
+} from "../chart/index.ts"
+import { Child, ChartRun, type RunHost } from "./chartRun.ts"
+import { chartOf, childrenIn, type PersistedChart, timersIn } from "./storedForm.ts"
 import { facadeOf, snapshotOf } from "./chartSnapshot.ts"
+import { Running } from "../../process/index.ts"
+
+/** How a chart is started. */
+export interface ChartStart {
+  readonly input?: unknown
+  readonly snapshot?: PersistedChart | undefined
+  readonly env?: unknown
+}
 
 /** An event on its way to one chart of a process, through its mailbox or its queue. */
 class Mail {
@@ -48,35 +66,31 @@ export class ChartProcess implements Behaviour, RunHost {
   readonly parent: Cell | undefined
   readonly notifies: Cell | undefined
   /** The child of another process that this one is. */
-  readonly #above: ProcessAbove | undefined
+  readonly #above: Child | undefined
   /** The events that were sent in the present turn, oldest first. */
   #first: Mail | undefined = undefined
   #last: Mail | undefined = undefined
   #isHandling = false
 
-  constructor(cell: Cell, table: ChartTable, start: ChartStart, parent: Cell | undefined, above?: ProcessAbove) {
-    const { snapshot, env } = start
+  constructor(cell: Cell, chart: Chart, { env }: ChartStart, parent: Cell | undefined, above?: Child) {
     this.cell = cell
     this.env = env
     this.parent = parent
     this.notifies = above === undefined ? undefined : parent
     this.#above = above
-    const chart = snapshot === undefined ? Chart.make(table) : Chart.restore(table, dataIn(snapshot))
     this.root = new ChartRun(this, chart, "", undefined, above)
+    if (above !== undefined) above.chart = this.root
   }
 
   /** Enters the initial state, or the stored one. */
   start({ input, snapshot }: ChartStart): void {
     this.#isHandling = true
-    this.enter(this.root, input, snapshot)
+    this.#enter(this.root, input, snapshot)
     this.#drain()
   }
 
   handle(cell: Cell, message: unknown): void {
-    if (message instanceof Mail) {
-      if (isTaken(message)) this.take(message.run, message.event)
-      return
-    }
+    if (message instanceof Mail) return this.take(message.run, message.event, message.from)
     if (isStop(message)) return die(cell, message.reason, "own")
     if (isExit(message)) {
       const { from, reason } = message
@@ -104,8 +118,8 @@ export class ChartProcess implements Behaviour, RunHost {
     const { value, context } = snapshot as ChartData
     const { root } = this
     root.chart.replace(value, context)
-    root.changed()
-    this.#notify(root)
+    root.snapshot = undefined
+    this.#show(root)
     return true
   }
 
@@ -130,9 +144,9 @@ export class ChartProcess implements Behaviour, RunHost {
     }
   }
 
-  take(run: ChartRun, event: EventObject): void {
+  take(run: ChartRun, event: EventObject, from?: Child): void {
     this.#isHandling = true
-    this.#step(run, event)
+    this.#step(run, event, from)
     this.#drain()
   }
 
@@ -150,7 +164,7 @@ export class ChartProcess implements Behaviour, RunHost {
     deliver(cell, new MailboxTask(inTurn))
   }
 
-  enter(run: ChartRun, input: unknown, from: PersistedChart | undefined): void {
+  #enter(run: ChartRun, input: unknown, from: PersistedChart | undefined): void {
     const effects = lists.pop() ?? []
     try {
       if (from === undefined) run.chart.begin(input, effects)
@@ -158,15 +172,11 @@ export class ChartProcess implements Behaviour, RunHost {
       this.#perform(run, effects)
     } catch (error) {
       run.chart.fail(error)
+      stopChildren(effects)
     }
     effects.length = 0
     lists.push(effects)
     this.#settle(run)
-  }
-
-  open(cell: Cell, table: ChartTable, start: ChartStart, above: ProcessAbove): void {
-    const { cell: parent } = this
-    parent.kernel.as(cell, () => hostChart(cell, table, { ...start, env: this.env }, parent, above))
   }
 
   /** Handles the events that were sent in this turn, and ends the process if its chart has ended. */
@@ -175,7 +185,7 @@ export class ChartProcess implements Behaviour, RunHost {
     for (let mail = this.#first; mail !== undefined; mail = this.#first) {
       this.#first = mail.next
       if (mail.next === undefined) this.#last = undefined
-      if (isTaken(mail)) this.#step(mail.run, mail.event)
+      this.#step(mail.run, mail.event, mail.from)
     }
     this.#isHandling = false
     const { status, error } = root.chart
@@ -186,80 +196,128 @@ export class ChartProcess implements Behaviour, RunHost {
     else die(cell, error, this.#above === undefined ? "own" : "signal")
   }
 
-  #step(run: ChartRun, event: EventObject): void {
-    if (run.isOver || this.cell.dead) return
+  #step(run: ChartRun, event: EventObject, from: Child | undefined): void {
+    if (run.isOver || this.cell.dead || from?.isStopped === true) return
+    if (from?.end?.report === event) from.end.report = undefined
     const { chart } = run
     const effects = lists.pop() ?? []
     let changed = true
     try {
       changed = chart.send(event, effects)
-      if (changed) run.changed()
+      if (changed) run.snapshot = undefined
       if (effects.length > 0) this.#perform(run, effects)
     } catch (error) {
+      run.snapshot = undefined
       chart.fail(error)
+      stopChildren(effects)
     }
     effects.length = 0
     lists.push(effects)
-    if (changed) this.#notify(run)
+    if (changed && run.readers !== undefined) this.#show(run)
     if (chart.status !== "active") this.#settle(run)
   }
 
-  #notify(run: ChartRun): void {
-    run.showState()
-    if (run.isObserved && run.chart.status !== "error") run.notify(snapshotOf(run))
+  /** Shows the state to the readers of a chart (CRUN2). */
+  #show(run: ChartRun): void {
+    const { chart, readers } = run
+    for (const reader of readers?.all ?? []) {
+      try {
+        if (typeof reader === "function") reader(chart)
+        else if (chart.status !== "error") reader.next?.(snapshotOf(run))
+      } catch (error) {
+        this.cell.kernel.report(this.cell, error)
+      }
+    }
   }
 
   /** Ends a chart that is done or failed. The observers of the root are called once the process is dead. */
   #settle(run: ChartRun): void {
     if (run.chart.status === "active" || run.isOver) return
     run.close()
-    if (run.above instanceof InsideChild) {
-      run.above.ended()
+    if (run.parent !== undefined) {
+      run.above?.ended()
       run.finish()
     }
   }
 
   #perform(run: ChartRun, effects: ReadonlyArray<ChartEffect>): void {
     for (let at = 0; at < effects.length; at++) {
-      if (run.isOver || this.cell.dead) return
-      this.#performOne(run, effects[at] as ChartEffect)
+      if (run.isOver || this.cell.dead) return stopChildren(effects)
+      const effect = effects[at] as ChartEffect
+      switch (effect.kind) {
+        case "effect":
+          effect.run(effect.params, run)
+          break
+        case "act":
+          effect.run({ ...effect.args, self: facadeOf(run), system: undefined }, effect.params)
+          break
+        case "start":
+          run.snapshot = undefined
+          this.#start(new Child(run, effect), effect.actor)
+          break
+        case "stop":
+        case "replace":
+          run.snapshot = undefined
+          effect.child.live?.stop()
+          break
+        case "send":
+          effect.child.live?.receive(effect.event)
+          break
+        case "sendParent":
+          run.above?.send(effect.event)
+          break
+        case "schedule":
+          run.schedule(effect.id, effect.event, effect.ms)
+          break
+        case "cancel":
+          run.cancel(effect.id)
+      }
     }
   }
 
-  #performOne(run: ChartRun, effect: ChartEffect): void {
-    switch (effect.kind) {
-      case "effect":
-        return effect.run(effect.params, run.scope)
-      case "act":
-        return effect.run({ ...effect.args, self: facadeOf(run), system: undefined }, effect.params)
-      case "start":
-        return run.add(this.#child(run, effect.id, effect.src, effect.input))
-      case "stop":
-        return run.stopChild(effect.id)
-      case "send":
-        return run.child(effect.to)?.receive(effect.event)
-      case "sendParent":
-        return run.above?.sent(effect.event)
-      case "schedule":
-        return run.schedule(effect.id, effect.event, effect.ms)
-      case "cancel":
-        return run.cancel(effect.id)
+  /** Starts a child, or starts it again from its stored form. An error of its start is its end. */
+  #start(child: Child, actor: HostedActor, from?: PersistedChart): void {
+    try {
+      const running = actor.kind === "callback" ? actor.start(child) : this.#run(child, actor, from)
+      child.running = running ?? undefined
+      // The chart may have stopped the actor while it started.
+      if (child.isStopped) child.running?.close?.()
+    } catch (error) {
+      child.failed(error)
     }
   }
 
-  #child(run: ChartRun, id: string, src: string, input: unknown): Child {
-    const logic = run.chart.table.logic(src)
-    const actor = logic === undefined ? undefined : hostedActorOf(logic)
-    if (actor?.kind === "callback") return new CallbackChild(run, id, src, input, actor.start)
-    if (actor?.kind === "effect") return new FiberChild(run, id, src, input, actor.make)
-    if (logic === undefined) throw new TypeError(`The machine ${run.chart.table.machine.id} has no actor ${src}`)
-    const machine = logic as AnyStateMachine
-    const table = ChartTable.of(machine, run.chart.table.strict)
+  /** Runs the fiber or the chart of a child. */
+  #run(
+    child: Child,
+    actor: Exclude<HostedActor, { readonly kind: "callback" }>,
+    from: PersistedChart | undefined
+  ): RunningCallback | undefined {
+    const { run, id, src, input } = child
+    const { cell } = this
+    const { strict } = run.chart.table
+    if (actor.kind === "effect") {
+      const args = strict ? strictArgs({ input, host: cell }) : { input, host: cell }
+      const effect = Effect.suspend(() => actor.make(args as never) as Effect.Effect<unknown, unknown>)
+      return new Running(cell.kernel, cell, effect, (exit) => {
+        if (Exit.isSuccess(exit)) child.done(exit.value)
+        else child.failed(ofCause(exit.cause).reason)
+      })
+    }
+    const { machine, options } = actor
+    const table = ChartTable.of(machine, strict)
     if (!(table instanceof ChartTable)) throw new TypeError(`The machine ${machine.id} cannot be hosted`)
-    const options = childOptionsOf(machine)
-    if (options?.inside === true) return new InsideChild(run, id, src, input, table)
-    const label = options?.label === undefined ? labelOf(id, src) : options.label(input as never)
-    return new ProcessChild(run, id, src, input, table, label)
+    const chart = chartOf(table, from)
+    if (options.inside === true) {
+      child.chart = new ChartRun(this, chart, id, run, child)
+      this.#enter(child.chart, input, from)
+      return undefined
+    }
+    const label = options.label === undefined ? labelOf(id, src) : options.label(input as never)
+    const own = cell.kernel.make(starting, cell, label)
+    join(cell, own)
+    cell.kernel.as(own, () => hostChart(own, chart, { input, snapshot: from, env: this.env }, cell, child))
+    return undefined
   }
 
   /** Starts the children of a restored chart again, and its timers with the time that is left. */
@@ -269,34 +327,34 @@ export class ChartProcess implements Behaviour, RunHost {
     const now = this.cell.kernel.clock.now()
     for (const { id, event, at } of timersIn(from, chart, now)) run.schedule(id, event, Math.max(0, at - now))
     for (const { id, src, snapshot, isHandled } of childrenIn(from)) {
-      chart.adopt(id, src)
-      const child = this.#child(run, id, src, snapshot.input)
-      if (snapshot.status === "active") run.add(child, snapshot)
-      else run.keep(child, snapshot, isHandled)
+      const actor = chart.table.actor(src)
+      const start: ChildStart = { kind: "start", id, src, actor, input: snapshot.input, live: undefined }
+      chart.adopt(start)
+      const child = new Child(run, start)
+      if (snapshot.status === "active") this.#start(child, actor, snapshot)
+      else child.endAgain(snapshot, isHandled)
     }
   }
 }
 
-/** Whether an event is handled: not from a child that was stopped. */
-const isTaken = ({ from, event }: Mail): boolean => {
-  if (from === undefined) return true
-  if (from.isStopped) return false
-  from.handled(event)
-  return true
+/** Stops the children that the effects of a chart stop, when it ends before they are performed (CPROC3). */
+const stopChildren = (effects: ReadonlyArray<ChartEffect>): void => {
+  for (const effect of effects) if (effect.kind === "stop" || effect.kind === "replace") effect.child.live?.stop()
 }
+
+const starting: Behaviour = { kind: "machine" }
 
 /** Runs a chart in a process. The process ends here if the chart is done or fails at once. */
 export const hostChart = (
   cell: Cell,
-  table: ChartTable,
+  chart: Chart,
   start: ChartStart,
   parent: Cell | undefined,
-  above?: ProcessAbove
+  above?: Child
 ): void => {
-  const hosted = new ChartProcess(cell, table, start, parent, above)
+  const hosted = new ChartProcess(cell, chart, start, parent, above)
   cell.behaviour = hosted
   cell.begun = true
-  above?.opened(hosted.root)
   hosted.start(start)
 }
 

@@ -43,14 +43,13 @@ export const facadeOf = (run: ChartRun, id = run.id): AnyActorRef => {
   const known = facades.get(run)
   if (known !== undefined) return known
   const { machine } = run.chart.table
-  const { host, parent } = run
-  const { cell } = host
+  const { process, host: cell, parent } = run
   const facade = {
     id: id === "" ? machine.id : id,
     logic: machine,
     src: machine,
     sessionId: `${cell}`,
-    send: (event: { readonly type: string }) => host.send(run, event),
+    send: (event: { readonly type: string }) => process.send(run, event),
     getSnapshot: () => snapshotOf(run),
     getPersistedSnapshot: () => persistedOf(run),
     subscribe: (...listeners: Parameters<typeof toObserver>) => ({

@@ -6,7 +6,7 @@
  * PERSIST3. A child that has ended reports its end again after a restore if its machine had not handled it.
  */
 import type { EventObject } from "xstate"
-import type { Chart, ChartData } from "../chart/index.ts"
+import { Chart, type ChartData, type ChartTable } from "../chart/index.ts"
 
 /** A child in a persisted snapshot. */
 export interface PersistedChild {
@@ -32,14 +32,12 @@ export interface PersistedChart extends Partial<ChartData> {
   readonly timers?: Readonly<Record<string, PersistedTimer>>
 }
 
-/** The chart's own data in a persisted snapshot. */
-export const dataIn = ({ status, value, context, output, error }: PersistedChart): ChartData => ({
-  status,
-  value: value ?? {},
-  context: context ?? {},
-  output,
-  error
-})
+/** A chart in its stored state, or before its first transition. */
+export const chartOf = (table: ChartTable, stored: PersistedChart | undefined): Chart => {
+  if (stored === undefined) return Chart.make(table)
+  const { status, value = {}, context = {}, output, error } = stored
+  return Chart.restore(table, { status, value, context, output, error })
+}
 
 /** The children in a persisted snapshot. */
 export const childrenIn = ({ children = {} }: PersistedChart) =>

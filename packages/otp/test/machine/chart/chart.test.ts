@@ -16,23 +16,26 @@ const tableOf = (machine: AnyStateMachine, strict = false): ChartTable => {
 type Reported = readonly [kind: string, ...rest: ReadonlyArray<unknown>]
 
 const ours = (effects: ReadonlyArray<ChartEffect>): ReadonlyArray<Reported> =>
-  effects.map((effect): Reported => {
+  effects.flatMap((effect): ReadonlyArray<Reported> => {
     switch (effect.kind) {
+      // XState leaves a child running whose id another one takes.
+      case "replace":
+        return []
       case "act":
       case "effect":
-        return ["act", effect.name, effect.params]
+        return [["act", effect.name, effect.params]]
       case "start":
-        return ["start", effect.id, effect.src, effect.input]
+        return [["start", effect.id, effect.src, effect.input]]
       case "stop":
-        return ["stop", effect.id]
+        return [["stop", effect.child.id]]
       case "send":
-        return ["send", effect.to, effect.event]
+        return [["send", effect.child.id, effect.event]]
       case "sendParent":
-        return ["sendParent", effect.event]
+        return [["sendParent", effect.event]]
       case "schedule":
-        return ["schedule", effect.id, effect.event, effect.ms]
+        return [["schedule", effect.id, effect.event, effect.ms]]
       case "cancel":
-        return ["cancel", effect.id]
+        return [["cancel", effect.id]]
     }
   })
 
@@ -86,7 +89,7 @@ const shownOf = ({ status, value, context, output, children }: Chart) => ({
   value,
   context,
   output,
-  children: [...children.keys()]
+  children: status === "active" ? Array.from(children, ({ id }) => id) : []
 })
 
 /** Random events for a machine. */
@@ -111,7 +114,7 @@ const copied = (chart: Chart): Chart => {
   const { table, status, value, context, output, error, children } = chart
   const data = JSON.stringify({ status, value, context, output, error })
   const copy = Chart.restore(table, JSON.parse(data) as ChartData)
-  for (const [id, src] of children) copy.adopt(id, src)
+  for (const child of children) copy.adopt(child)
   return copy
 }
 

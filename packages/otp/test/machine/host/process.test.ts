@@ -198,6 +198,35 @@ test("CPROC3 a child that fails to close is reported, and the others are closed"
   await System.stop(system)
 })
 
+test("CPROC3 when an effect fails, a child that a later effect of the transition stops or replaces is closed once", async () => {
+  const closes: Array<string> = []
+  const actor = fromCallback<string>(({ input }) => ({ close: () => closes.push(input) }))
+  const machine = hosted(
+    setup({
+      types: { events: {} as AnyEvent },
+      actors: { actor },
+      actions: {
+        spawnOne: spawnChild("actor", { id: "one", input: "one" }),
+        spawnTwo: spawnChild("actor", { id: "two", input: "two" }),
+        stopOne: stopChild("one"),
+        fail: effect<undefined>(() => {
+          throw new Error("failed")
+        })
+      }
+    }).createMachine({
+      entry: ["spawnOne", "spawnTwo"],
+      on: { go: { actions: ["fail", "stopOne", "spawnTwo"] } }
+    })
+  )
+  const system = System.make({ onCrash: () => {} })
+  const pid = StateMachine.start(system, machine)
+  Process.send(pid, { type: "go" })
+  await hop()
+  expect(Process.isAlive(pid)).toBe(false)
+  expect(closes.toSorted()).toEqual(["one", "two"])
+  await System.stop(system)
+})
+
 test("CPROC5 child machines are linked processes with labels; killing one is an error event of its parent", async () => {
   const { system, lines, pid } = await begin()
   expect(
