@@ -7,78 +7,60 @@ import type { Costs } from "./work/timed.ts"
 export interface Contender {
   /** Flags of its process, beside those of all. */
   readonly flags?: ReadonlyArray<string>
-  /** Whether it needs the folder of the built packages. */
-  readonly isBuilt?: boolean
-  /** Measures it; `folder` has the built packages. */
-  readonly measure: (folder: string) => Promise<Costs>
+  readonly measure: () => Promise<Costs>
 }
 
 const deltas = 50_000
 
-const plain = () => import("./work/plain.ts")
+const hand = () => import("./work/hand.ts")
 const troupe = () => import("./work/troupe.ts")
-const parts = () => import("./work/parts.ts")
-const subagents = () => import("./work/subagents.ts")
 const pi = () => import("./work/pi.ts")
 const http = () => import("./work/http.ts")
-const imports = () => import("./work/imports.ts")
 const allocated = () => import("./work/allocated.ts")
+const counts = () => import("./work/counts.ts")
 const crowd = () => import("./work/crowd.ts")
+const busy = () => import("./work/busy.ts")
 
 /** A contender whose module measures itself. */
 const measured = <Module>(
   load: () => Promise<Module>,
-  measure: (module: Module, folder: string) => Promise<Costs>,
+  measure: (module: Module) => Promise<Costs>,
   more: Omit<Contender, "measure"> = {}
-): Contender => ({ ...more, measure: async (folder) => measure(await load(), folder) })
+): Contender => ({ ...more, measure: async () => measure(await load()) })
 
-/** A contender that does one piece of work of a module, or another one to get warm. */
-const worker = <Module>(load: () => Promise<Module>, work: (module: Module) => Promise<void>, warm = work): Contender =>
+/** A contender that does one piece of work of a module. */
+const worker = <Module>(load: () => Promise<Module>, work: (module: Module) => Promise<void>): Contender =>
   measured(load, async (module) => {
     const { timed } = await import("./work/timed.ts")
-    return timed(
-      () => work(module),
-      () => warm(module)
-    )
+    return timed(() => work(module))
   })
 
 // No collection runs while it measures: the young generation has room for everything.
 const noCollection = { flags: ["--min-semi-space-size=512", "--max-semi-space-size=512"] }
-const isBuilt = { isBuilt: true }
 
 /** All contenders. */
 export const contenders = {
-  "plain by turns": worker(plain, (it) => it.plainChats("by turns")),
+  "hand by turns": worker(hand, (it) => it.handTurns("by turns")),
+  "living hand by turns": worker(hand, (it) => it.handLiving("by turns")),
   "stream by turns": worker(troupe, (it) => it.streams("by turns")),
   "living by turns": worker(troupe, (it) => it.living("by turns")),
   "sqlite by turns": worker(troupe, (it) => it.livingOnSqlite("by turns")),
   "pi by turns": worker(pi, (it) => it.piAgents("by turns")),
-  "plain at once": worker(plain, (it) => it.plainChats("at once")),
   "stream at once": worker(troupe, (it) => it.streams("at once")),
   "living at once": worker(troupe, (it) => it.living("at once")),
-  "plain delta": worker(plain, (it) => it.plainDeltas(deltas)),
+  "pi at once": worker(pi, (it) => it.piAgents("at once")),
   "stream delta": worker(troupe, (it) => it.streamedDeltas(deltas)),
   "living delta": worker(troupe, (it) => it.livingDeltas(deltas)),
-  "plain parts": worker(parts, (it) => it.plainParts()),
-  "stream parts": worker(parts, (it) => it.streamedParts()),
-  subagents: worker(subagents, (it) => it.withChildren()),
-  "two chats": worker(subagents, (it) => it.inPairs()),
-  "crowd of 1,000": worker(crowd, (it) => it.crowd(1_000)),
-  "crowd of 10,000": worker(
-    crowd,
-    (it) => it.crowd(10_000),
-    (it) => it.crowd(1_000)
-  ),
-  counts: measured(
-    () => import("./work/counts.ts"),
-    (it) => it.counts()
-  ),
-  allocated: measured(allocated, (it) => it.allocated(), noCollection),
-  "allocated with definitions": measured(allocated, (it) => it.allocated(2_000), noCollection),
+  "pi delta": worker(pi, (it) => it.piDeltas(deltas)),
+  "crowds of 1,000": measured(crowd, (it) => it.crowds(1_000)),
+  "crowd of 30,000": measured(crowd, (it) => it.crowds(30_000)),
+  busy: measured(busy, (it) => it.busy()),
+  counts: measured(counts, (it) => it.counts()),
+  "allocated plain": measured(allocated, (it) => it.allocatedByPlain(), noCollection),
+  "allocated stream": measured(allocated, (it) => it.allocatedByStream(), noCollection),
+  "allocated living": measured(allocated, (it) => it.allocatedByLiving(), noCollection),
   "http bare": measured(http, (it) => it.httpTurns("bare")),
-  "http troupe": measured(http, (it) => it.httpTurns("troupe")),
-  "import of peers": measured(imports, (it, folder) => it.importOf(folder, it.peerImports), isBuilt),
-  "import of chat": measured(imports, (it, folder) => it.importOf(folder, it.chatImport), isBuilt)
+  "http troupe": measured(http, (it) => it.httpTurns("troupe"))
 } satisfies Readonly<Record<string, Contender>>
 
 /** The name of a contender. */

@@ -1,128 +1,115 @@
 /** The lines of the bench's table, with their limits. */
 import type { ContenderName } from "./contenders.ts"
 import { keyOf, type Samples } from "./rounds.ts"
-import type { Limit } from "./verdict.ts"
+import type { Row } from "./table.ts"
 import { chats } from "./work/programA.ts"
 import type { Quantity } from "./work/timed.ts"
 
-/** One measured figure, from the results of its contenders. */
-interface Measure {
-  readonly contenders: ReadonlyArray<ContenderName>
-  readonly of: (results: Samples) => number
-}
+type CostOf = (contender: ContenderName, quantity: Quantity) => number
 
-/** One row of a line. */
-interface Figure {
-  readonly name: string
-  readonly measure: Measure
-  readonly limit: Limit
-}
+/** One row of a line; without an aim it is the bound. */
+type Figure = readonly [name: string, measure: (cost: CostOf) => number, bound: number, aim?: number]
 
-/** One line; `key` selects it on the command line. */
-export interface Line {
-  readonly key: string
-  readonly name: string
-  readonly figures: ReadonlyArray<Figure>
-}
+/** The processor time of a contender, as a multiple of another one's. */
+const ratio = (one: ContenderName, base: ContenderName) => (cost: CostOf) => cost(one, "cpuMs") / cost(base, "cpuMs")
 
-/** A quantity of a contender, by default processor time, as a multiple of another one's. */
-const ratio = (one: ContenderName, base: ContenderName, measured: Quantity = "cpuMs", factor = 1): Measure => ({
-  contenders: [base, one],
-  of: (results) => (results.median(keyOf(one, measured)) / results.median(keyOf(base, measured))) * factor
-})
+/** The processor time of a contender after a rest, as a multiple of that without a rest. */
+const afterRest = (name: ContenderName) => (cost: CostOf) => cost(name, "restedMs") / cost(name, "cpuMs")
 
-/** A quantity of a contender, times a factor. */
-const quantity = (contender: ContenderName, measured: Quantity, factor = 1): Measure => ({
-  contenders: [contender],
-  of: (results) => results.median(keyOf(contender, measured)) * factor
-})
+/** The same, as a multiple of that of pi. */
+const restToPi = (name: ContenderName) => (cost: CostOf) => afterRest(name)(cost) / afterRest("pi by turns")(cost)
 
-const figure = (name: string, measure: Measure, bound: number, aim: number): Figure => ({
-  name,
-  measure,
-  limit: { bound, aim }
-})
+const peakKb = (name: ContenderName, count: number) => (cost: CostOf) => (cost(name, "peakMb") * 1_000) / count
 
-const kbAChat = 1_000 / chats
+/** What a chat allocates beside the program's own. */
+const allocatedKb = (name: ContenderName) => (cost: CostOf) =>
+  cost(name, "allocatedKb") - cost("allocated plain", "allocatedKb")
 
-/**
- * The name and the figures of each line, by its key; the last numbers of a figure are its bound and its aim.
- *
- * The limits of by turns, at once, pi, heap, the heap of the crowd, SQLite, allocated, HTTP and import are measured
- * figures: medians of several runs, whose plain program varies by a third. A profile of a living chat has no large part to remove: collection of garbage
- * is a fifth of the main thread, the transitions of the charts an eighth, timers and promises of the host a seventh, and
- * no function has more than a twentieth.
- *
- * A sub-agent turn was measured from 1.15 to 1.46: beside two turns it has a supervisor, the record of the child with its parent, and a
- * budget that is counted over both. A Troupe with agents keeps what each chat and its children spend: 4 kB a chat, however many agents there are.
- *
- * Of `Chat.stream` by turns, five sixths are the fixed cost of a chat: two steps, two tool calls in fibers, and their processes.
- * A delta takes 2.6 µs beside some 3 µs of the plain program: one promise for its reader, and the checks of its size. The
- * agents of pi have no process for each call, and no fibers.
- */
-const rows: Readonly<Record<string, readonly [name: string, ...ReadonlyArray<Figure>]>> = {
+/** The bound of a figure that has an aim only. */
+const unbounded = Infinity
+
+/** The name and the figures of each line, in the order of the table. The key selects a line on the command line. */
+export const lines: Readonly<Record<string, readonly [name: string, ...ReadonlyArray<Figure>]>> = {
   A: [
-    "A, 1,000 chats, deltas by turns, to plain",
-    figure("Chat.stream", ratio("stream by turns", "plain by turns"), 3.7, 2),
-    figure("living", ratio("living by turns", "plain by turns"), 7.3, 2.5)
+    "A, 1,000 chats, deltas by turns, to pi-agent-core",
+    ["Chat.stream", ratio("stream by turns", "pi by turns"), 1, 0.75],
+    ["living", ratio("living by turns", "pi by turns"), 1.3, 0.9],
+    ["living on SQLite, durability: power", ratio("sqlite by turns", "pi by turns"), 2.3, 1.8]
+  ],
+  hand: [
+    "A, deltas by turns, to a turn by hand",
+    ["Chat.stream", ratio("stream by turns", "hand by turns"), unbounded, 1],
+    ["living", ratio("living by turns", "living hand by turns"), unbounded, 1]
   ],
   once: [
-    "A, deltas at once, to plain",
-    figure("Chat.stream", ratio("stream at once", "plain at once"), 11.6, 5),
-    figure("living", ratio("living at once", "plain at once"), 21, 6)
-  ],
-  pi: [
-    "A, deltas by turns, to pi-agent-core",
-    figure("Chat.stream", ratio("stream by turns", "pi by turns"), 1.2, 0.7),
-    figure("living", ratio("living by turns", "pi by turns"), 2.2, 0.9)
+    "A, deltas at once, to pi-agent-core",
+    ["Chat.stream", ratio("stream at once", "pi at once"), 1.1],
+    ["living", ratio("living at once", "pi at once"), 1.7]
   ],
   heap: [
     "A, peak heap, kB a chat",
-    figure("Chat.stream", quantity("stream by turns", "peakMb", kbAChat), 79, 40),
-    figure("living", quantity("living by turns", "peakMb", kbAChat), 91, 50)
-  ],
-  crowd: [
-    "crowd of 10,000",
-    figure("processor time a chat, to 1,000", ratio("crowd of 10,000", "crowd of 1,000", "cpuMs", 0.1), 1.2, 1.1),
-    figure("peak heap, MB", quantity("crowd of 10,000", "peakMb"), 890, 300)
-  ],
-  delta: [
-    "a delta of 50,000, to plain",
-    figure("Chat.stream", ratio("stream delta", "plain delta"), 9, 6),
-    figure("living, read", ratio("living delta", "plain delta"), 10, 7)
-  ],
-  parts: ["a reply of 200 mixed parts, to plain", figure("Chat.stream", ratio("stream parts", "plain parts"), 100, 50)],
-  subagents: ["a sub-agent turn, to two plain chats", figure("living", ratio("subagents", "two chats"), 1.5, 1.2)],
-  counts: [
-    "counts of a living chat",
-    figure("processes", quantity("counts", "processes"), 9, 6),
-    figure("XState actors", quantity("counts", "actors"), 0, 0),
-    figure("promises", quantity("counts", "promises"), 565, 540)
-  ],
-  sqlite: [
-    "A, living on SQLite, to plain",
-    figure("durability: power", ratio("sqlite by turns", "plain by turns"), 14.5, 4)
+    ["Chat.stream", peakKb("stream by turns", chats), 45, 40],
+    ["living", peakKb("living by turns", chats), 55, 50]
   ],
   allocated: [
-    "allocated kB a living chat",
-    figure("living", quantity("allocated", "allocatedKb"), 288, 130),
-    figure("2,000 idle agents, to none", ratio("allocated with definitions", "allocated", "allocatedKb"), 1.03, 1)
+    "A, allocated beside the program's own, kB a chat",
+    ["Chat.stream", allocatedKb("allocated stream"), 100, 80],
+    ["living", allocatedKb("allocated living"), 140, 110]
   ],
-  http: ["a turn over HTTP, to bare Node", figure("server-sent events", ratio("http troupe", "http bare"), 2.8, 1.8)],
-  import: [
-    "import of built chat, to its peers",
-    figure("@troupe/chat", ratio("import of chat", "import of peers"), 1.5, 1.2)
-  ]
+  delta: [
+    "a delta of 50,000, to pi-agent-core",
+    ["Chat.stream", ratio("stream delta", "pi delta"), 1],
+    ["living, read", ratio("living delta", "pi delta"), 1]
+  ],
+  rest: [
+    "A, deltas by turns, after a rest, to before",
+    ["Chat.stream, to pi's own ratio", restToPi("stream by turns"), 1],
+    ["living, to pi's own ratio", restToPi("living by turns"), 1],
+    ["Chat.stream", afterRest("stream by turns"), unbounded, 1.2],
+    ["living", afterRest("living by turns"), unbounded, 1.2]
+  ],
+  crowd: [
+    "crowd of 30,000 with real deadlines",
+    ["chats with a failed turn", (cost) => cost("crowd of 30,000", "failed"), 0],
+    ["processor time a chat, to crowds of 1,000", ratio("crowd of 30,000", "crowds of 1,000"), 1.2, 1.1],
+    ["peak heap, kB a chat", peakKb("crowd of 30,000", 30_000), 45, 30]
+  ],
+  busy: [
+    "a busy chat on PostgreSQL",
+    [
+      "a turn until 10,000 messages, to until 100",
+      (cost) => cost("busy", "turnMs") / cost("busy", "earlyTurnMs"),
+      1.1,
+      1
+    ]
+  ],
+  counts: [
+    "counts of a living chat",
+    ["processes", (cost) => cost("counts", "processes"), 9, 6],
+    ["promises", (cost) => cost("counts", "promises"), 565, 540]
+  ],
+  http: ["a turn over HTTP, to bare Node", ["server-sent events", ratio("http troupe", "http bare"), 2.4, 1.8]]
 }
 
-/** The lines in the order of the table. */
-export const lines: ReadonlyArray<Line> = Object.entries(rows).map(([key, [name, ...figures]]) => ({
-  key,
-  name,
-  figures
-}))
+/** The rows of the lines with these keys: medians, and of failures the worst. */
+export const rowsOf = (keys: ReadonlyArray<string>, results: Samples): ReadonlyArray<Row> => {
+  const cost: CostOf = (name, quantity) => results[quantity === "failed" ? "worst" : "median"](keyOf(name, quantity))
+  return keys.flatMap((key) => {
+    const [title, ...figures] = lines[key] ?? [""]
+    return figures.map(([name, measure, bound, aim = bound], index) => ({
+      name: (index === 0 ? `${key.padEnd(10)}${title}` : "").padEnd(60) + name,
+      measured: measure(cost),
+      limit: { bound, aim }
+    }))
+  })
+}
 
-/** The contenders of some lines, each once. */
-export const contendersOf = (chosen: ReadonlyArray<Line>): ReadonlyArray<ContenderName> => [
-  ...new Set(chosen.flatMap(({ figures }) => figures.flatMap(({ measure }) => measure.contenders)))
-]
+/** The contenders of the lines with these keys, each once. */
+export const contendersOf = (keys: ReadonlyArray<string>): ReadonlyArray<ContenderName> => {
+  const names = new Set<ContenderName>()
+  for (const key of keys) {
+    const [, ...figures] = lines[key] ?? [""]
+    for (const [, measure] of figures) measure((name) => names.add(name).size)
+  }
+  return [...names]
+}

@@ -1,42 +1,71 @@
-/** The printed table. */
+/** The printed table, and the verdict about a measured figure. */
 import type { ContenderName } from "./contenders.ts"
-import type { Line } from "./lines.ts"
 import { keyOf, type Samples } from "./rounds.ts"
-import { verdictOf } from "./verdict.ts"
+import type { Quantity } from "./work/timed.ts"
+
+/** The limits of one figure. `pnpm bench` fails when a figure is beyond its bound. An aim is a target, and no condition. */
+export interface Limit {
+  readonly bound: number
+  readonly aim: number
+  /** Whether the figure is to be at least these numbers. By default it is to be at most them. */
+  readonly isLeast?: boolean
+}
+
+/** What a measured figure is, compared with its limits. A figure that is not a number fails. */
+type Verdict = "in aim" | "in bound" | "FAILS"
+
+/** Compares a figure with its limits. */
+export const verdictOf = (measured: number, { bound, aim, isLeast = false }: Limit): Verdict => {
+  const isWithin = (limit: number): boolean => (isLeast ? measured >= limit : measured <= limit)
+  if (isWithin(aim)) return "in aim"
+  return isWithin(bound) ? "in bound" : "FAILS"
+}
 
 /** A number with as many places as matter. */
 export const show = (value: number): string =>
-  Number.isInteger(value) || value >= 100 ? value.toFixed(0) : value.toFixed(value < 10 ? 2 : 1)
+  value === Infinity
+    ? "none"
+    : Number.isInteger(value) || value >= 100
+      ? value.toFixed(0)
+      : value.toFixed(value < 10 ? 2 : 1)
 
-const row = (name: string, figure: string, ...cells: ReadonlyArray<string>): string =>
-  name.padEnd(52) + figure.padEnd(34) + cells.map((cell) => cell.padStart(10)).join("")
-
-/** The rows of the table. */
-export const tableOf = (lines: ReadonlyArray<Line>, results: Samples): ReadonlyArray<string> => [
-  row("", "", "measured", "bound", "aim", ""),
-  ...lines.flatMap(({ key, name, figures }) =>
-    figures.map(({ name: figure, measure, limit }, index) => {
-      const measured = measure.of(results)
-      const title = index === 0 ? `${key.padEnd(10)}${name}` : ""
-      return row(title, figure, show(measured), show(limit.bound), show(limit.aim), verdictOf(measured, limit))
-    })
-  )
-]
-
-/** The costs of the contenders: medians, with the least and the most. */
-export const costsOf = (names: ReadonlyArray<ContenderName>, results: Samples): ReadonlyArray<string> => {
-  const cell = (name: ContenderName, quantity: "cpuMs" | "peakMb"): string => {
-    const values = results.values(keyOf(name, quantity))
-    if (values.length === 0) return ""
-    return `${show(results.median(keyOf(name, quantity)))} (${show(Math.min(...values))}–${show(Math.max(...values))})`
-  }
-  const timed = names.filter((name) => results.values(keyOf(name, "cpuMs")).length > 0)
-  return [
-    `${"".padEnd(20)}${"processor time, ms".padStart(28)}${"peak heap, MB".padStart(28)}`,
-    ...timed.map((name) => name.padEnd(20) + cell(name, "cpuMs").padStart(28) + cell(name, "peakMb").padStart(28))
-  ]
+/** One figure with its limits; `beside` is another cell. */
+export interface Row {
+  readonly name: string
+  readonly measured: number
+  readonly limit: Limit
+  readonly beside?: string
 }
 
+const line = (name: string, ...cells: ReadonlyArray<string>): string =>
+  name.padEnd(96) + cells.map((cell) => cell.padStart(12)).join("")
+
+/** The lines of the table; the title is that of the cells beside. */
+export const tableOf = (rows: ReadonlyArray<Row>, title = ""): ReadonlyArray<string> => [
+  line("", "measured", "bound", "aim", "", title),
+  ...rows.map(({ name, measured, limit, beside = "" }) => {
+    const [bound, aim] = [limit.bound, limit.aim].map((value) => (limit.isLeast === true ? "≥ " : "") + show(value))
+    return line(name, show(measured), `${bound}`, `${aim}`, verdictOf(measured, limit), beside)
+  })
+]
+
 /** Whether no figure fails. */
-export const isGood = (lines: ReadonlyArray<Line>, results: Samples): boolean =>
-  lines.every(({ figures }) => figures.every(({ measure, limit }) => verdictOf(measure.of(results), limit) !== "FAILS"))
+export const isGood = (rows: ReadonlyArray<Row>): boolean =>
+  rows.every(({ measured, limit }) => verdictOf(measured, limit) !== "FAILS")
+
+/** The costs of the contenders: medians, and the least and the most of the processor time of all threads. */
+export const costsOf = (names: ReadonlyArray<ContenderName>, results: Samples): ReadonlyArray<string> => {
+  const row = (name: string, ...cells: ReadonlyArray<string>): string =>
+    name.padEnd(24) + cells.map((cell) => cell.padStart(18)).join("")
+  return [
+    row("processor time, ms", "all threads", "", "main thread", "other threads", "after a rest", "peak heap, MB"),
+    ...names.flatMap((name) => {
+      const all = results.values(keyOf(name, "cpuMs"))
+      const median = (quantity: Quantity): number => results.median(keyOf(name, quantity))
+      const [cpuMs, mainMs] = [median("cpuMs"), median("mainMs")]
+      const shown = [mainMs, cpuMs - mainMs, median("restedMs"), median("peakMb")]
+      if (all.length === 0) return []
+      return [row(name, show(cpuMs), `${show(Math.min(...all))}–${show(Math.max(...all))}`, ...shown.map(show))]
+    })
+  ]
+}

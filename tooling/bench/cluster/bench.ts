@@ -4,13 +4,12 @@
  * The nodes run the built packages. Their clients are this process.
  */
 import { Samples } from "../rounds.ts"
-import { show } from "../table.ts"
+import { isGood, show, tableOf } from "../table.ts"
 import { firstTokenMs, idleKb, inParts, tokenUs, turnMs, turnsPerSecond } from "./costs.ts"
 import { ended, type Failure, frozen, restarted } from "./failover.ts"
 import { cycleMs, limit } from "./limited.ts"
-import { clusterLines, type Group, leases } from "./lines.ts"
+import { clusterLines, clusterRows, type Group, leases } from "./lines.ts"
 import { type BenchCluster, type Nodes, openNodes, wayTo } from "./nodes.ts"
-import { clusterTable, isClusterGood } from "./table.ts"
 
 /** What a measurement needs: it adds the samples of so many rounds. */
 interface Bench {
@@ -139,10 +138,11 @@ export const benchCluster = async (
   for (const group of chosen) await measures[group]({ nodes, samples, rounds: all, report })
   const minutes = ((performance.now() - begun) / 60_000).toFixed(1)
   const shown = clusterLines.filter(({ group }) => chosen.includes(group))
+  const rows = clusterRows(samples, shown)
   console.log(`\ncluster: ${rounds} rounds, ${minutes} minutes; times of failures are the worst, others medians\n`)
-  for (const row of clusterTable(samples, shown)) console.log(row)
+  for (const row of tableOf(rows, "one process")) console.log(row)
   console.log(
     "\nFAILS: beyond the bound. An aim is no condition. One process: its own time, or its cost to direct or to one home."
   )
-  return isClusterGood(samples, shown)
+  return isGood(rows)
 }

@@ -1,6 +1,6 @@
 /** What a turn, a token and an idle chat cost, with and without a second node. */
 import { setTimeout as pause } from "node:timers/promises"
-import { median } from "../rounds.ts"
+import { median } from "../work/timed.ts"
 import type { Asked } from "./model.ts"
 import { idsAt, type Way } from "./nodes.ts"
 import type { NodeProcess } from "./process.ts"

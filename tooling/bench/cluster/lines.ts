@@ -1,5 +1,6 @@
 /** The figures of a cluster, and their limits. */
-import type { Limit } from "../verdict.ts"
+import type { Samples } from "../rounds.ts"
+import { type Limit, type Row, show } from "../table.ts"
 
 /** The groups of figures, which the command line selects. */
 export const groups = ["failures", "costs", "limited"] as const
@@ -52,3 +53,12 @@ export const clusterLines: ReadonlyArray<ClusterLine> = [
   line("limited", "limited", twoHomes, { ...atMost(1.8), isLeast: true }),
   cost("idle", "heap of a gateway for an idle chat elsewhere, kB", atMost(0.3))
 ]
+
+/** The rows of the table: medians, and of the time of a failure the worst one. */
+export const clusterRows = (samples: Samples, chosen = clusterLines): ReadonlyArray<Row> =>
+  chosen.map(({ group, key, name, limit, beside }) => ({
+    name,
+    limit,
+    measured: group === "failures" ? samples.worst(key) : samples.median(key),
+    beside: beside === undefined ? "" : show(samples.median(beside))
+  }))

@@ -30,7 +30,7 @@ const kept = async (): Promise<number> => {
 const costOf = async (contestant: Contestant, { key, count, unit }: BenchLine): Promise<number> => {
   const round = await contestant[key](count)
   const before = unit === "bytes" ? await kept() : 0
-  const microseconds = (await processorTime(async () => round.run())) * 1_000
+  const microseconds = (await processorTime(async () => round.run())).cpuMs * 1_000
   const cost = unit === "bytes" ? (await kept()) - before : microseconds
   await round.end()
   return cost / count

@@ -16,7 +16,7 @@ import { freePort } from "../../../packages/store/test/double/freePort.ts"
 import { run } from "../../packed/program.ts"
 import { openNodes } from "../cluster/nodes.ts"
 import { turn } from "../cluster/turn.ts"
-import { median } from "../rounds.ts"
+import { median } from "../work/timed.ts"
 
 type Call = (key: string) => Promise<unknown>
 

@@ -7,7 +7,6 @@
 import { createHook } from "node:async_hooks"
 import type { RunningTroupe } from "@troupe/chat"
 import { Telemetry } from "@troupe/otp"
-import { Actor } from "xstate"
 import { type Costs, settle } from "./timed.ts"
 import { oneLiving, programA, withTroupe } from "./troupe.ts"
 
@@ -19,21 +18,6 @@ const countPromises = async (body: () => Promise<void>): Promise<number> => {
   return promises
 }
 
-/** Every actor is started once. */
-const countActors = async (body: () => Promise<void>): Promise<number> => {
-  const prototype = Actor.prototype as unknown as Record<"start", unknown>
-  const original = prototype.start
-  if (typeof original !== "function") throw new Error("an XState actor has no start")
-  let actors = 0
-  prototype.start = function (this: unknown, ...args: ReadonlyArray<unknown>): unknown {
-    actors++
-    return Reflect.apply(original, this, args)
-  }
-  await body()
-  prototype.start = original
-  return actors
-}
-
 const countProcesses = async ({ system }: RunningTroupe, body: () => Promise<void>): Promise<number> => {
   let processes = 0
   const detach = Telemetry.attach(system, "process.spawn", () => void processes++)
@@ -42,7 +26,7 @@ const countProcesses = async ({ system }: RunningTroupe, body: () => Promise<voi
   return processes
 }
 
-/** Counts the processes, actors and promises of a chat. */
+/** Counts the processes and promises of a chat. */
 export const counts = (): Promise<Costs> =>
   withTroupe(programA("by turns"), async (troupe) => {
     let chats = 0
@@ -53,5 +37,5 @@ export const counts = (): Promise<Costs> =>
     const idle = await countPromises(settle)
     await one()
     const promises = (await countPromises(one)) - idle
-    return { promises, actors: await countActors(one), processes: await countProcesses(troupe, one) }
+    return { promises, processes: await countProcesses(troupe, one) }
   })

@@ -25,13 +25,13 @@ const wantsTools = (stream: AssistantMessageEventStream): void => {
   stream.push({ type: "done", reason: "toolUse", message })
 }
 
-const answers = async (stream: AssistantMessageEventStream, pace: Pace): Promise<void> => {
+const answers = async (stream: AssistantMessageEventStream, pace: Pace, count = words): Promise<void> => {
   const message = fauxAssistantMessage([])
   const content = fauxText("")
   stream.push({ type: "start", partial: message })
   message.content.push(content)
   stream.push({ type: "text_start", contentIndex: 0, partial: message })
-  for (let said = 0; said < words; said++) {
+  for (let said = 0; said < count; said++) {
     if (pace === "by turns") await nextTurn()
     content.text += word
     stream.push({ type: "text_delta", contentIndex: 0, delta: word, partial: message })
@@ -57,8 +57,8 @@ const wait: AgentTool = {
   execute: async (id) => ({ content: [{ type: "text", text: String(await work(id)) }], details: undefined })
 }
 
-const one = async (streamFn: StreamFn): Promise<void> => {
-  const agent = new Agent({ streamFn, initialState: { model, tools: [wait] } })
+const one = async (streamFn: StreamFn, tools: Array<AgentTool>, count?: number): Promise<void> => {
+  const agent = new Agent({ streamFn, initialState: { model, tools } })
   let text = ""
   agent.subscribe((event) => {
     if (event.type !== "message_update") return
@@ -67,8 +67,15 @@ const one = async (streamFn: StreamFn): Promise<void> => {
   })
   await agent.prompt("go")
   if (agent.state.errorMessage !== undefined) throw new Error(agent.state.errorMessage)
-  checkLength(text.length)
+  checkLength(text.length, count)
 }
 
 /** Program A in 1,000 agents. */
-export const piAgents = (pace: Pace): Promise<void> => together(chats, () => one(scripted(pace)))
+export const piAgents = (pace: Pace): Promise<void> => together(chats, () => one(scripted(pace), [wait]))
+
+/** One long answer of an agent. */
+export const piDeltas = (deltas: number): Promise<void> => {
+  const stream = createAssistantMessageEventStream()
+  void answers(stream, "at once", deltas)
+  return one(() => stream, [], deltas)
+}

@@ -1,5 +1,5 @@
 /** The same models and tools on plain async generators. */
-import { answers, callIds, chats, type Pace, read, readLength, together, wantsTools, work } from "./programA.ts"
+import { answers, callIds, type Pace, read, wantsTools, work } from "./programA.ts"
 
 async function* loop(pace: Pace) {
   yield* wantsTools()
@@ -14,8 +14,5 @@ async function* loop(pace: Pace) {
   yield { type: "chat_completed" }
 }
 
-/** Program A in 1,000 nested generators. */
-export const plainChats = (pace: Pace): Promise<void> => together(chats, () => read(loop(pace)))
-
-/** One answer, read directly. */
-export const plainDeltas = (deltas: number): Promise<void> => readLength(answers("at once", deltas), deltas)
+/** Program A in nested generators. */
+export const plainChat = (pace: Pace): Promise<void> => read(loop(pace))

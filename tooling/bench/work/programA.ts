@@ -64,7 +64,10 @@ export const checkLength = (length: number, count = words): void => {
   if (length !== count * word.length) throw new Error(`read ${length} characters`)
 }
 
-type Events = AsyncIterable<{ readonly type: string; readonly delta?: string }>
+/** An event, as its reader sees it. */
+export type TextEvent = { readonly type: string; readonly delta?: string }
+
+type Events = AsyncIterable<TextEvent>
 
 /** Reads the events of one chat, and checks its text. */
 export const read = async (events: Events): Promise<void> => {

@@ -19,11 +19,14 @@ export const adapterOf = (pace: Pace, deltas?: number): Adapter.Adapter => ({
 export const waitTool = (ms?: number): Tool.Tool =>
   tool({ name: "wait", description: "Waits a moment", effect: "read", execute: ({ id }) => work(id, ms) })
 
-/** Program A in 1,000 times `Chat.stream`. */
-export const streams = (pace: Pace): Promise<void> => {
+/** A function that runs program A through `Chat.stream`, with one engine. */
+export const streamEach = (pace: Pace): (() => Promise<void>) => {
   const engine = Engine.make({ adapter: adapterOf(pace), tools: [waitTool()] })
-  return together(chats, async () => read(await Chat.stream(engine, [user("go")])))
+  return async () => read(await Chat.stream(engine, [user("go")]))
 }
+
+/** Program A in 1,000 times `Chat.stream`. */
+export const streams = (pace: Pace): Promise<void> => together(chats, streamEach(pace))
 
 /** Does the work with a Troupe, whose deadlines are those of a program. */
 export const withTroupe = async <A>(options: TroupeOptions, use: (troupe: RunningTroupe) => Promise<A>): Promise<A> => {
