@@ -6,6 +6,8 @@
  * ONESAVE2. It writes nothing unless the entry before is still the newest one when the row of the conversation is locked, and
  *           nothing while a newer epoch of its fence is claimed. Then the save runs in a transaction, which finds the reason.
  *
+ * ONESAVE3. Its cost does not grow with the messages before: it reads the items from the first that the entry replaces on.
+ *
  * A save that waits for the row of its conversation, while another program writes it:
  *   1. the statement sees the row as it was at its beginning, and waits for the lock.
  *   2. the other program commits. PostgreSQL checks the condition again on the new row.
@@ -52,10 +54,10 @@ export const saveAtOnce = (prefix: string) => {
       INSERT INTO ${commits} (chat, seq, is_step, body) SELECT key, after + 1, is_step, body FROM saved, given
     ), superseded AS (
       UPDATE ${items} SET until = after + 1 FROM head, given
-      WHERE chat = head.key AND list = ${lists.messages} AND position >= kept AND until IS NULL
+      WHERE chat = head.key AND list = ${lists.messages} AND position >= (SELECT kept FROM given) AND until IS NULL
     ), forgotten AS (
       UPDATE ${items} SET until = after + 1 FROM head, given
-      WHERE chat = head.key AND list = ${lists.known} AND position >= known_kept AND until IS NULL
+      WHERE chat = head.key AND list = ${lists.known} AND position >= (SELECT known_kept FROM given) AND until IS NULL
     ), said AS (
       INSERT INTO ${items} (chat, list, position, seq, body, words)
       SELECT saved.key, ${lists.messages}, kept + place - 1, after + 1, added.body, nullif(words, '')

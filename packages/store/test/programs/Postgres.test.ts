@@ -37,6 +37,18 @@ const fresh = (): string => {
 
 const open = (schema: string, options: PostgresOptions = {}) => postgres(server.url, { schema, ...options })
 
+/** The plan of a statement for parameters that are not known. */
+const planOf = async (sql: string): Promise<ReadonlyArray<string>> => {
+  let count = 0
+  const numbered = sql.replaceAll("?", () => `$${(count += 1)}`)
+  const rows = await queries(server.url, [
+    "SET plan_cache_mode = force_generic_plan",
+    `PREPARE one AS ${numbered}`,
+    `EXPLAIN (COSTS OFF) EXECUTE one(${Array.from({ length: count }, () => "NULL").join(", ")})`
+  ])
+  return rows.map((row) => String(row["QUERY PLAN"]))
+}
+
 const failureOf = async (asked: unknown): Promise<StoreError> => {
   try {
     await asked
@@ -56,17 +68,19 @@ describe("the store in PostgreSQL", () => {
   )
 })
 
-describe("ONESAVE1", () => {
-  test("each save of a chat's turn is one statement outside of a transaction", async () => {
+describe("ONESAVE1, ONESAVE3", () => {
+  test("each save of a chat's turn is one statement outside of a transaction, which reads no earlier message", async () => {
     const { PostgresDatabase } = await import("../../src/postgres/postgresDatabase.ts")
     const limits = { connectTimeoutMs: 5_000, statementTimeoutMs: 0, idleTransactionTimeoutMs: 0, keepAliveMs: 1_000 }
     const reaching = { url: server.url, schema: fresh(), maxConnections: 2, ...limits, now: () => 0 }
     const database = new PostgresDatabase(reaching)
     const counts = { statements: 0, transactions: 0 }
+    const asked = new Set<string>()
     function* counted<A>(asking: Asking<A>): Asking<A> {
       let step = asking.next()
       while (step.done !== true) {
         counts.statements += 1
+        asked.add(step.value.sql)
         step = asking.next(yield step.value)
       }
       return step.value
@@ -97,6 +111,9 @@ describe("ONESAVE1", () => {
     const entries = (await store.history("a")).length
     expect(entries).toBeGreaterThanOrEqual(8)
     expect(counts).toEqual({ statements: entries, transactions: 0 })
+    const [save = "", ...others] = asked
+    expect(others).toEqual([])
+    expect((await planOf(save)).filter((line) => /Index Cond: .*list = \d.*"position" >=/.test(line))).toHaveLength(2)
     await store.close()
   })
 
