@@ -155,40 +155,45 @@ export const stopReply = <S, R>(reason: ExitReason, value: R, state: S): CallRes
  *
  * **Contract**: a failure of a callback ends the server with it. A thrown result counts as returned.
  */
-export interface Definition<Args, S, Call = never, Reply = unknown, Cast = never, Info = never> {
+export interface Definition<
+  Args,
+  S,
+  Call = never,
+  Reply = unknown,
+  Cast = never,
+  Info = never,
+  Self = Server<Call, Reply, Cast, Info>
+> {
   /** The label in the observer; `GenServer` by default. */
   readonly label?: string
   /** Runs first; the start is complete when it has returned its result. */
-  init(args: Args, self: Server<Call, Reply, Cast, Info>): Answer<InitResult<S>>
+  init(args: Args, self: Self): Answer<InitResult<S>>
   /** Handles a call, in mailbox order. It returns `replying`, or `noreply` and later calls `GenServer.reply` with `from`. */
-  handleCall?(
-    request: Call,
-    from: From<Reply>,
-    state: S,
-    self: Server<Call, Reply, Cast, Info>
-  ): Answer<CallResult<S, Reply>>
+  handleCall?(request: Call, from: From<Reply>, state: S, self: Self): Answer<CallResult<S, Reply>>
   /** Handles a cast, in mailbox order. If it returns nothing, the state is kept. */
-  handleCast?(message: Cast, state: S, self: Server<Call, Reply, Cast, Info>): Answer<NoReply<S> | void>
+  handleCast?(message: Cast, state: S, self: Self): Answer<NoReply<S> | void>
   /**
    * Handles any other message, in mailbox order. If it returns nothing, the state is kept. Without it such messages are ignored.
    */
-  handleInfo?(
-    message: Info | SystemMessage | "timeout",
-    state: S,
-    self: Server<Call, Reply, Cast, Info>
-  ): Answer<NoReply<S> | void>
+  handleInfo?(message: Info | SystemMessage | "timeout", state: S, self: Self): Answer<NoReply<S> | void>
   /** Runs before the next message, after a callback that asked for it. */
-  handleContinue?(term: unknown, state: S, self: Server<Call, Reply, Cast, Info>): Answer<NoReply<S> | void>
+  handleContinue?(term: unknown, state: S, self: Self): Answer<NoReply<S> | void>
   /** Runs when a callback stops or fails, on `stop`, and, if the server traps exits, when its parent ends. */
-  terminate?(reason: ExitReason, state: S, self: Server<Call, Reply, Cast, Info>): Answer<unknown>
+  terminate?(reason: ExitReason, state: S, self: Self): Answer<unknown>
 }
 
-/** A definition that types returned replies and late replies separately. */
+/** The server itself, in a callback of `make`: it accepts any message, and a call to itself never returns. */
+type Self = Server<unknown, never, unknown, unknown>
+
+/**
+ * A definition that types returned replies and late replies separately. The type of `self` does not depend on the types of the
+ * messages: the compiler infers these from callbacks that take `self` too.
+ */
 interface Untied<Args, S, Call, Cast, Info, Result, Late> extends Omit<
-  Definition<Args, S, Call, unknown, Cast, Info>,
+  Definition<Args, S, Call, unknown, Cast, Info, Self>,
   "handleCall"
 > {
-  handleCall?(request: Call, from: From<Late>, state: S, self: Server<Call, unknown, Cast, Info>): Answer<Result>
+  handleCall?(request: Call, from: From<Late>, state: S, self: Self): Answer<Result>
 }
 
 type Returned<Result> = Result extends CallResult<unknown, infer Reply> ? Reply : never
@@ -202,6 +207,10 @@ export type Replies<Result, Late> = unknown extends Late
 
 /**
  * Makes the definition of a server. The types of its state and messages are inferred from its callbacks.
+ *
+ * **Details**
+ *
+ * Put `init` first: the other callbacks get their state type from it. In the callbacks, `self` accepts any message.
  *
  * **Gotchas**
  *

@@ -1,6 +1,6 @@
 import type { Effect } from "effect"
 import { expectTypeOf } from "vitest"
-import { GenServer, Process } from "../../src/index.ts"
+import { GenServer, Process, Timer } from "../../src/index.ts"
 import type { OtpError, Pid, System, SystemMessage } from "../../src/index.ts"
 
 const counter = GenServer.make({
@@ -81,3 +81,80 @@ GenServer.make({
 expectTypeOf(GenServer.stop(pid, "shutdown")).toEqualTypeOf<Promise<void>>()
 // @ts-expect-error a server is stopped by its pid or its name
 void GenServer.stop("counter")
+
+// A callback takes `self` without an annotation, and the types of the messages are still inferred.
+const ticker = GenServer.make({
+  init: (everyMs: number, self) => {
+    Timer.sendAfter(self, "tick", everyMs)
+    return GenServer.ok({ everyMs, ticks: 0 })
+  },
+  handleCall: (_request: "ticks", _from, state) => GenServer.replying(state.ticks, state),
+  handleInfo: (_message: "tick", state, self) => {
+    Timer.sendAfter(self, "tick", state.everyMs)
+    return GenServer.noreply({ ...state, ticks: state.ticks + 1 })
+  }
+})
+const ticking = await GenServer.start(system, ticker, 1000)
+expectTypeOf(GenServer.call(ticking, "ticks")).toEqualTypeOf<Promise<number>>()
+Process.send(ticking, "tick")
+// @ts-expect-error the ticker takes no such message
+Process.send(ticking, "tock")
+
+const whole = GenServer.make({
+  label: "whole",
+  init: (from: number, self) => {
+    Process.trapExit(self, true)
+    return GenServer.ok({ count: from }, { continue: "load" })
+  },
+  handleCall: (_request: "next", _from, state, self) => {
+    GenServer.cast(self, { add: 1 })
+    return GenServer.replying(state.count, state)
+  },
+  handleCast: (message: { readonly add: number }, state, self) => {
+    Process.send(self, "added")
+    return GenServer.noreply({ count: state.count + message.add })
+  },
+  handleInfo: (message: "added" | SystemMessage.SystemMessage | "timeout", state, self) => {
+    if (message === "added") return GenServer.noreply(state)
+    Process.exit(self, "unexpected")
+  },
+  handleContinue: (_term, state, self) => {
+    Process.setLabel(self, "loaded")
+    return GenServer.noreply(state)
+  },
+  terminate: (_reason, state, self) => {
+    expectTypeOf(state).toEqualTypeOf<{ count: number }>()
+    expectTypeOf(self).toExtend<Pid>()
+  }
+})
+const complete = await GenServer.start(system, whole, 1)
+expectTypeOf(GenServer.call(complete, "next")).toEqualTypeOf<Promise<number>>()
+GenServer.cast(complete, { add: 1 })
+Process.send(complete, "added")
+// @ts-expect-error the server takes no such cast
+GenServer.cast(complete, { take: 1 })
+
+// `self` is a pid for any call and message, as in Elixir; a call to it never returns.
+GenServer.make({
+  handleCall: (_request: "self", _from, state: number, self) => GenServer.replying(self, state),
+  init: (_args: undefined, self) => {
+    expectTypeOf(GenServer.call(self, "anything")).toEqualTypeOf<Promise<never>>()
+    return GenServer.ok(0)
+  }
+})
+
+const box = <A>() =>
+  GenServer.make({
+    init: (value: A, self) => {
+      Process.send(self, "opened")
+      return GenServer.ok(value)
+    },
+    handleCall: (request: "get" | { readonly put: A }, _from, state, self) => {
+      Process.send(self, "used")
+      return request === "get" ? GenServer.replying(state, state) : GenServer.replying(state, request.put)
+    }
+  })
+const text = await GenServer.start(system, box<string>(), "empty")
+expectTypeOf(GenServer.call(text, { put: "full" })).toEqualTypeOf<Promise<string>>()
+// @ts-expect-error the box holds texts
+void GenServer.call(text, { put: 1 })
