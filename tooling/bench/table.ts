@@ -12,13 +12,13 @@ export interface Limit {
 }
 
 /** What a measured figure is, compared with its limits. A figure that is not a number fails. */
-type Verdict = "in aim" | "in bound" | "FAILS"
+type Verdict = "in aim" | "in bound" | "beyond aim" | "FAILS"
 
 /** Compares a figure with its limits. */
 export const verdictOf = (measured: number, { bound, aim, isLeast = false }: Limit): Verdict => {
   const isWithin = (limit: number): boolean => (isLeast ? measured >= limit : measured <= limit)
   if (isWithin(aim)) return "in aim"
-  return isWithin(bound) ? "in bound" : "FAILS"
+  return !isWithin(bound) ? "FAILS" : bound === Infinity ? "beyond aim" : "in bound"
 }
 
 /** A number with as many places as matter. */

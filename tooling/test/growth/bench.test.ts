@@ -37,6 +37,7 @@ test.each([
   (measured, verdict, isLeast) => {
     const limit = isLeast ? { bound: 2, aim: 3, isLeast } : { bound: 3, aim: 2 }
     expect(verdictOf(measured, limit)).toBe(verdict)
+    expect(verdictOf(3.01, { bound: Infinity, aim: 2 })).toBe("beyond aim")
   }
 )
 

