@@ -15,7 +15,8 @@
  * @source ALLM.Chat, "Multi-turn stream composition"
  */
 import { StateMachine } from "@troupe/otp"
-import type { DoneActorEvent, ErrorActorEvent } from "xstate"
+import type { DoneActorEvent, ErrorActorEvent, Snapshot } from "xstate"
+import { isRecord, ValidationError } from "../errors/index.ts"
 import type { ToolBatchResult } from "../batch/index.ts"
 import {
   type At,
@@ -415,12 +416,21 @@ const oneStep = ({ turn = { id: "", messages: [] }, ...input }: ChatInput): Chat
   until: "step"
 })
 
+/** Why a snapshot of a chart of an earlier version is refused: its record goes on, in the form that the present version reads. */
+const refusalOfEarlier = (snapshot: Snapshot<unknown>): ValidationError | undefined => {
+  const context: unknown = Reflect.get(snapshot, "context")
+  if (!isRecord(context) || !("once" in context)) return undefined
+  const reason =
+    "is_of_an_earlier_version; continue from the record of the chat: the input environment(engine).restore(record)"
+  return new ValidationError("undecodable", [{ field: ["snapshot"], reason }])
+}
+
 /**
  * Runs turns. Between turns it is idle, interrupted, awaitingUser, awaitingApproval or awaitingTools; within a turn
  * hooking, committing, completing, or in phase A (a model request), B (its tool calls) or C (the end of the step); expiring after a wait
  * that took too long. In beginning, closing and withdrawing its environment, a `ChatEnv`, answers at once.
  */
-export const chatMachine = StateMachine.hosted(StateMachine.published(chartOf("chat")))
+export const chatMachine = StateMachine.hosted(StateMachine.published(chartOf("chat")), { refuses: refusalOfEarlier })
 
 /** The same machine for one step of the thread in its input: it ends after that step. */
-export const stepMachine = StateMachine.hosted(StateMachine.published(chartOf("step")))
+export const stepMachine = StateMachine.hosted(StateMachine.published(chartOf("step")), { refuses: refusalOfEarlier })

@@ -12,7 +12,7 @@ import { Outlet } from "../../src/events/outlet.ts"
 import { user } from "../../src/model/Message.ts"
 import type { RunnableRequest } from "../../src/request/requestEnv.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
-import { stepMachine } from "../../src/loop/ChatMachine.ts"
+import { chatMachine, stepMachine } from "../../src/loop/ChatMachine.ts"
 import { toolCallMachine } from "../../src/call/ToolCallMachine.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
@@ -366,4 +366,20 @@ test("an observer of events that throws is reported, and does not stop the turn"
   await waitFor(actor, ({ value }) => value === "idle")
   expect(failures.length).toBeGreaterThan(0)
   actor.stop()
+})
+
+test("a stored snapshot of an earlier version is refused, with what to do instead", async () => {
+  const snapshot = { status: "active", value: { running: "stepping" }, context: { id: "c", once: false }, children: {} }
+  const stored = snapshot as unknown as Snapshot<unknown>
+  const { engine } = engineParts({ adapter: check.fake({ script: says("x") }) })
+  const refusal = expect.objectContaining({
+    reason: "undecodable",
+    message: expect.stringContaining("environment(engine).restore(record)")
+  })
+  expect(() => StateMachine.start(check.system().system, chatMachine, { snapshot: stored })).toThrow(refusal)
+  const actor = createActor(provide(engine), { input: { id: "c" }, snapshot: stored })
+  const seen: Array<unknown> = []
+  actor.subscribe({ error: (thrown) => void seen.push(thrown) })
+  actor.start()
+  expect(seen).toEqual([refusal])
 })

@@ -52,6 +52,7 @@ import * as xstate from "xstate"
 import {
   type ActorScope,
   bindMachine,
+  checkStored,
   ChartTable,
   EnvironmentPerSystem,
   hostedActorOf,
@@ -120,6 +121,10 @@ const launch = <L extends AnyActorLogic>(
   options: Options<L> = {}
 ): MachinePid<L> => {
   const { name, label, trapExit, strict = false, ...actorOptions } = options
+  const table = tableOf(machine, actorOptions, strict)
+  const { input, snapshot: stored, env, inspect } = actorOptions
+  if (stored !== undefined) checkStored(machine, stored)
+  const chart = table && chartOf(table, stored)
   const holder = name === undefined ? undefined : kernel.names.get(name)
   if (name !== undefined && holder !== undefined) throw new NameTaken({ name, pid: holder })
   const cell = kernel.make(idle, parent ?? kernel.current, label ?? name ?? idOf(machine) ?? "machine")
@@ -130,16 +135,11 @@ const launch = <L extends AnyActorLogic>(
     return cell
   }
   if (parent !== undefined) join(parent, cell)
-  const table = tableOf(machine, actorOptions, strict)
-  if (table === undefined) {
-    const { inspect } = actorOptions
+  if (chart === undefined) {
     const guarded =
       inspect === undefined ? actorOptions : { ...actorOptions, inspect: guardedInspector(kernel, cell, inspect) }
-    kernel.as(cell, () => host(cell, asXStateRuns(machine, actorOptions.env), parent, guarded))
-  } else {
-    const { input, snapshot: stored, env } = actorOptions
-    kernel.as(cell, () => hostChart(cell, chartOf(table, stored), { input, snapshot: stored, env }, parent))
-  }
+    kernel.as(cell, () => host(cell, asXStateRuns(machine, env), parent, guarded))
+  } else kernel.as(cell, () => hostChart(cell, chart, { input, snapshot: stored, env }, parent))
   return cell
 }
 
@@ -403,6 +403,12 @@ export interface HostedOptions<M extends AnyStateMachine> {
   readonly label?: (input: InputFrom<M>) => string
   /** Whether a child runs in the process of its parent. Default: false, it has a process of its own. */
   readonly inside?: boolean
+  /**
+   * Returns why the machine does not continue from this stored snapshot, for example one of an earlier version. The error is thrown where
+   * the snapshot is restored; under a bare `createActor`, for a machine of `bind`, it is the error of the actor. Default: it
+   * continues from every snapshot.
+   */
+  readonly refuses?: (snapshot: Snapshot<unknown>) => Error | undefined
 }
 
 /** What a machine uses that the host does not perform; empty for a machine that can be hosted. */

@@ -34,6 +34,8 @@ export interface ChildOptions {
   readonly label?: (input: never) => string
   /** Whether it runs in the process of its parent. Default: false. */
   readonly inside?: boolean
+  /** Why the machine does not continue from a stored snapshot; `undefined` if it does. */
+  readonly refuses?: (snapshot: xstate.Snapshot<unknown>) => Error | undefined
 }
 
 /** An actor as its host runs it. `effect` returns an Effect. */
@@ -57,6 +59,13 @@ export const hostedActorOf = (logic: AnyActorLogic): HostedActor | undefined => 
 /** Registers a machine to be hosted, and how it runs as a child; the machine itself is unchanged. */
 export const registerChild = (machine: AnyStateMachine, options: ChildOptions): void =>
   void actors.set(machine, { kind: "machine", machine, options })
+
+/** Throws when a machine refuses this stored snapshot (PERSIST4). */
+export const checkStored = (machine: AnyActorLogic, stored: object): void => {
+  const actor = hostedActorOf(machine)
+  const refusal = actor?.kind === "machine" ? actor.options.refuses?.(stored as xstate.Snapshot<unknown>) : undefined
+  if (refusal !== undefined) throw refusal
+}
 
 /** The effect function of a named action, if it has one. */
 export const effectOf = (action: object): ((params: unknown, scope: ActorScope) => void) | undefined =>
@@ -164,16 +173,17 @@ const delayedIn = ({ context, machine, value }: AnyMachineSnapshot): ReadonlyMap
 /** The delayed events of a stored hosted machine, by id, with the times when they are due. */
 type StoredTimers = Readonly<Record<string, { readonly event: EventObject; readonly at: number }>>
 
-/** The machine, which schedules its delayed events again when a bare `createActor` restores it. XState leaves them out. */
-const scheduling = (machine: AnyStateMachine): AnyStateMachine => {
+/** The machine, which schedules its delayed events again when a bare `createActor` restores it. XState leaves them out. `of` is the machine that was bound. */
+const scheduling = (machine: AnyStateMachine, of: AnyStateMachine): AnyStateMachine => {
   /** The restored snapshots, with their stored delayed events if they have any. */
   const restored = new WeakMap<object, StoredTimers | undefined>()
   const restore: AnyStateMachine["restoreSnapshot"] = machine.restoreSnapshot.bind(machine)
   const startChildren: AnyStateMachine["start"] = machine.start.bind(machine)
   return Object.assign(machine, {
     restoreSnapshot: (...args: Parameters<typeof restore>): AnyMachineSnapshot => {
-      const snapshot: AnyMachineSnapshot = restore(...args)
       const [stored] = args as readonly unknown[] as readonly [{ readonly timers?: StoredTimers | undefined }]
+      checkStored(of, stored)
+      const snapshot: AnyMachineSnapshot = restore(...args)
       restored.set(snapshot, stored.timers)
       return snapshot
     },
@@ -212,5 +222,5 @@ export const bindMachine = (machine: AnyStateMachine, env: unknown): AnyStateMac
     if (run !== undefined) boundActions[name] = effectAction(run, env)
   }
   const provide = machine.provide.bind(machine) as (implementations: object) => AnyStateMachine
-  return scheduling(provide({ actors: boundActors, actions: boundActions }))
+  return scheduling(provide({ actors: boundActors, actions: boundActions }), machine)
 }

@@ -6,6 +6,7 @@ export { strictArgs } from "./chartCode.ts"
 export { ChartTable } from "./chartTable.ts"
 export {
   bindMachine,
+  checkStored,
   EnvironmentPerSystem,
   hostedActorOf,
   makeCallback,

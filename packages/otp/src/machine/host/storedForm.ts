@@ -4,9 +4,10 @@
  * PERSIST2. A restored delayed event waits for the time that was left. A snapshot without delayed events schedules those
  *           of its active states again.
  * PERSIST3. A child that has ended reports its end again after a restore if its machine had not handled it.
+ * PERSIST4. A machine may refuse a stored snapshot. Then nothing starts, and its error is thrown where the snapshot is restored.
  */
 import type { EventObject } from "xstate"
-import { Chart, type ChartData, type ChartTable } from "../chart/index.ts"
+import { Chart, type ChartData, type ChartTable, checkStored } from "../chart/index.ts"
 
 /** A child in a persisted snapshot. */
 export interface PersistedChild {
@@ -35,6 +36,7 @@ export interface PersistedChart extends Partial<ChartData> {
 /** A chart in its stored state, or before its first transition. */
 export const chartOf = (table: ChartTable, stored: PersistedChart | undefined): Chart => {
   if (stored === undefined) return Chart.make(table)
+  checkStored(table.machine, stored)
   const { status, value = {}, context = {}, output, error } = stored
   return Chart.restore(table, { status, value, context, output, error })
 }

@@ -276,3 +276,28 @@ describe("PERSIST3 a child that ended, stored before its machine handled the end
     await System.stop(system)
   })
 })
+
+describe("PERSIST4 a machine that refuses a stored snapshot", () => {
+  const refusal = new Error("of an earlier version")
+  const machine = hosted(setup({}).createMachine({ id: "picky", initial: "b", states: { b: {} } }), {
+    refuses: ({ status }) => (status === "active" ? refusal : undefined)
+  })
+  const snapshot = { status: "active", value: "gone", context: {}, children: {} } as unknown as Snapshot<unknown>
+
+  test("throws its error at the start, and leaves no process", async () => {
+    const system = System.make({ clock: Clock.test() })
+    const before = System.stats(system)
+    expect(() => StateMachine.start(system, machine, { snapshot })).toThrow(refusal)
+    expect(() => StateMachine.start(system, machine, { snapshot, inspect: () => {} })).toThrow(refusal)
+    expect(System.stats(system)).toEqual(before)
+    await System.stop(system)
+  })
+
+  test("has its error under a bare actor", () => {
+    const seen: Array<unknown> = []
+    const actor = createActor(StateMachine.bind(machine, {}), { snapshot })
+    actor.subscribe({ error: (error) => void seen.push(error) })
+    actor.start()
+    expect([actor.getSnapshot().status, seen]).toEqual(["error", [refusal]])
+  })
+})
