@@ -65,7 +65,14 @@ export const costsOf = (names: ReadonlyArray<ContenderName>, results: Samples): 
       const [cpuMs, mainMs] = [median("cpuMs"), median("mainMs")]
       const shown = [mainMs, cpuMs - mainMs, median("restedMs"), median("peakMb")]
       if (all.length === 0) return []
-      return [row(name, show(cpuMs), `${show(Math.min(...all))}–${show(Math.max(...all))}`, ...shown.map(show))]
+      return [
+        row(
+          name,
+          show(cpuMs),
+          `${show(Math.min(...all))}–${show(Math.max(...all))}`,
+          ...shown.map((value) => (Number.isNaN(value) ? "" : show(value)))
+        )
+      ]
     })
   ]
 }
