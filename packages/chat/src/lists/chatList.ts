@@ -1,6 +1,13 @@
 /** The summaries in a list of conversations, and the options of a list. */
 import { beginningOf, type Finding, ValidationError } from "../errors/index.ts"
-import { buckets as allBuckets, type Conversation, isChildId, isInjected, isNudge } from "../record/index.ts"
+import {
+  buckets as allBuckets,
+  type Conversation,
+  isChildId,
+  isFailedEnd,
+  isInjected,
+  isNudge
+} from "../record/index.ts"
 import * as Messages from "../model/Message.ts"
 
 /** Which conversations are listed, and how many. */
@@ -96,12 +103,13 @@ export const summaryOf = (
 /**
  * A text in lower case, for a search: of a message, or the searched text.
  *
- * **Details**: the error of a tool call has no such text, so a search cannot find it.
+ * **Details**: the error of a tool call, or of a task, has no such text, so a search cannot find it.
  */
 export const searched = (content: Messages.Message | string): string =>
   (typeof content === "string" ? content : isError(content) ? "" : Messages.text(content)).toLowerCase()
 
-const isError = (message: Messages.Message): boolean => message.role === "tool" && message.outcome === "failed"
+const isError = (message: Messages.Message): boolean =>
+  (message.role === "tool" && message.outcome === "failed") || isFailedEnd(message)
 
 /** The default number of entries on a page. */
 const usualLimit = 50

@@ -116,6 +116,10 @@ export const endIn = ({ role, metadata, content }: Message, task: string): TaskE
 export const isEndMessage = ({ role, metadata }: Message): boolean =>
   role === "user" && metadata?.["task"] !== undefined && Reported.safeParse(metadata["task"]).success
 
+/** Whether a message reports the end of a task that failed. */
+export const isFailedEnd = ({ role, metadata }: Message): boolean =>
+  role === "user" && metadata?.["task"] !== undefined && Reported.safeParse(metadata["task"]).data?.status === "failed"
+
 const Reported = z.object({
   id: z.string(),
   status: z.enum(["done", "failed", "interrupted", "timed_out", "cancelled"])

@@ -9,6 +9,7 @@ export {
   endInputOf,
   endMessage,
   isEndInput,
+  isFailedEnd,
   tasksAfterRewind,
   tasksOf,
   unended

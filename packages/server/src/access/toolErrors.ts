@@ -7,16 +7,20 @@
  *        event, a view, an entry, a message or a result, in any protocol.
  * TERR2. Instead, `{"error":"failed","id":toolCallId}` is sent, the same live, replayed and loaded.
  * TERR3. A value without an error is sent unchanged: the same object.
+ * TERR4. The same holds for the error of a background task: in the message and the input that report its end, and in the end itself. The key
+ *        of a task, which has the id of the Troupe, is not sent either.
  */
 import { error as failedResult, type LocalChatRef } from "@troupe/chat"
 import type { CallItem, ChatResult, ChatSnapshot, StepResult } from "@troupe/chat/chats"
 import { ToolError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
-import type { Message, Thread } from "@troupe/chat/messages"
+import { Message, type Thread } from "@troupe/chat/messages"
 import type { Outcome } from "@troupe/chat/results"
 import type { Store } from "@troupe/chat/store"
 
 type Messages = ReadonlyArray<Message.Message>
+type Inbox = ChatSnapshot["context"]["inbox"]
+type TaskEnd = Awaited<ReturnType<LocalChatRef["awaitTask"]>>
 type Halt = NonNullable<StepResult["halt"]>
 
 /** A reader of a chat, which finds events that it has missed. */
@@ -28,6 +32,8 @@ export interface Shown {
   readonly context: (context: ChatSnapshot["context"]) => ChatSnapshot["context"]
   readonly result: (result: ChatResult) => ChatResult
   readonly commit: (commit: Store.Commit) => Store.Commit
+  /** Filters the end of the background task of this id. */
+  readonly taskEnd: (end: TaskEnd, id: string) => TaskEnd
   /** Filters the state of a call that a chat reports beside its events. */
   readonly report: (report: CallItem["call"]) => CallItem["call"]
   /** Filters the events of a chat for one reader, which may begin in the middle of a turn. */
@@ -42,6 +48,7 @@ export const allShown: Shown = {
   context: same,
   result: same,
   commit: same,
+  taskEnd: same,
   report: same,
   events: () => same
 }
@@ -84,8 +91,34 @@ const withFields = <A extends object>(value: A, fields: Partial<A>): A =>
 const isFailed = (message: Message.Message | undefined): boolean =>
   message?.role === "tool" && message.outcome === "failed"
 
-const messageOf = once((message: Message.Message): Message.Message =>
-  message.role === "tool" && isFailed(message) ? { ...message, content: textOf(message.toolCallId) } : message
+/** What a message says of a background task: its result of the call that began it, or the report of its end. */
+const taskIn = ({ metadata }: Message.Message): Task | undefined => metadata?.["task"] as Task | undefined
+
+interface Task {
+  readonly id: string
+  readonly status?: string
+  readonly key?: string
+}
+
+const messageOf = once((message: Message.Message): Message.Message => {
+  const task = taskIn(message)
+  if (message.role === "tool") {
+    if (isFailed(message)) return { ...message, content: textOf(message.toolCallId) }
+    return task?.key === undefined ? message : { ...message, metadata: { ...message.metadata, task: keyless(task) } }
+  }
+  if (message.role !== "user" || task?.status !== "failed") return message
+  return { ...message, content: `${lineOf(message)}\n${textOf(task.id)}` }
+})
+
+/** The task without its key, which has the id of the Troupe. */
+const keyless = <A extends { readonly key?: string }>(task: A): A => ({ ...task, key: "" })
+
+/** The first line of a message, which says which task has ended. */
+const lineOf = (message: Message.Message): string => Message.text(message).split("\n", 1).join("")
+
+/** The waiting inputs: the ends of tasks are some of them. */
+const inboxOf: (inbox: Inbox) => Inbox = listOf(
+  once((input) => withFields(input, { message: messageOf(input.message) as typeof input.message }))
 )
 
 const messagesOf: (messages: Messages) => Messages = listOf(messageOf)
@@ -144,9 +177,10 @@ const resultOf = once((result: ChatResult): ChatResult =>
 )
 
 const contextOf = (context: ChatSnapshot["context"]): ChatSnapshot["context"] => {
-  const { thread, steps, result } = context
+  const { thread, steps, result, inbox } = context
   return withFields(context, {
     thread: threadOf(thread),
+    inbox: inboxOf(inbox),
     steps: stepsOf(steps),
     ...(result === undefined ? {} : { result: resultOf(result) })
   })
@@ -155,11 +189,12 @@ const contextOf = (context: ChatSnapshot["context"]): ChatSnapshot["context"] =>
 /** The halt of an open step may belong to a call whose message is in another entry, so its result is never sent. */
 const commitOf = (commit: Store.Commit): Store.Commit => {
   const { messages, state } = commit
-  const { open } = state
-  return withFields(commit, {
-    messages: messagesOf(messages),
-    ...(open?.halt === undefined ? {} : { state: { ...state, open: { ...open, halt: haltOf(open.halt, true) } } })
-  })
+  const { open, tasks } = state
+  const shown = {
+    ...(open?.halt !== undefined && { open: { ...open, halt: haltOf(open.halt, true) } }),
+    ...(tasks !== undefined && { tasks: tasks.map(keyless) })
+  }
+  return withFields(commit, { messages: messagesOf(messages), state: withFields(state, shown) })
 }
 
 /** How the call of this id ended, if this is the event of its end. */
@@ -222,6 +257,7 @@ export const withoutToolErrors: Shown = {
   context: contextOf,
   result: resultOf,
   commit: commitOf,
+  taskEnd: (end, id) => (end.status === "failed" ? { ...end, text: textOf(id) } : end),
   report: same,
   events: eventsOf
 }

@@ -6,12 +6,10 @@ import { chatRoutes } from "./chatRoutes.ts"
 import { logRoutes } from "./logRoutes.ts"
 import { observerRoutes } from "./observerRoutes.ts"
 import { conversationRoutes, openAiRoutes, responsesRoutes } from "./openAi/index.ts"
-import { viewRoutes } from "./viewRoutes.ts"
 
 export const everyRoute: ReadonlyArray<Route> = [
   ...chatRoutes,
   ...logRoutes,
-  ...viewRoutes,
   ...observerRoutes,
   ...aiSdkRoutes,
   ...agUiRoutes,

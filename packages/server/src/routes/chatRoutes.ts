@@ -1,24 +1,13 @@
 /** The server's own routes: conversations as JSON, their events as server-sent events. */
 import type { ChatRef, LocalChatRef } from "@troupe/chat"
-import type { Attached } from "@troupe/chat/chats"
 import { Decision, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
-import { check, checkDecision, checkName, withAgent } from "../access/index.ts"
-import {
-  begunReply,
-  dataOf,
-  events,
-  frame,
-  framesOf,
-  json,
-  lastFrame,
-  snapshotText,
-  turnReply,
-  viewOf
-} from "./responses.ts"
+import { checkDecision, checkName, withAgent } from "../access/index.ts"
+import { type Begins, eventStream, events, json, turnReply, viewOf, viewStream } from "./responses.ts"
 import { type Call, queryOf, refused, type Route } from "../http/index.ts"
 import { type Verb, verbNames, verbs } from "../link/index.ts"
-import { checkedAnswer, checkedLength, eventText, nextReply, ownSplice, WirePart, withWriter } from "../wire/index.ts"
+import { checkedAnswer, checkedLength, nextReply, ownSplice, WirePart, withWriter } from "../wire/index.ts"
+import { existing, handled, paramOf } from "./verbRoute.ts"
 
 /** The error text for a message of another shape (CONTENT3). */
 const shapes =
@@ -60,14 +49,6 @@ const Slow = z.object({
   maxUnread: z.coerce.number().int().min(1).optional()
 })
 
-const existing = (call: Call): Promise<LocalChatRef> => call.chats.existing(idOf(call))
-
-const idOf = ({ params }: Call): string => params["id"] ?? ""
-
-const taskOf = ({ params }: Call): string => params["task"] ?? ""
-
-const toolCallIdOf = ({ params }: Call): string => params["toolCallId"] ?? ""
-
 /** Returns a message unchanged. Throws an `HttpError` (413) for one that is too long. */
 const input = (said: z.infer<typeof Said>, { limits }: Call): Parameters<ChatRef["send"]>[0] =>
   checkedLength(said, limits.messageCharacters)
@@ -83,19 +64,16 @@ const repeatable = <Options extends { readonly id?: string | undefined; readonly
   ...(call.begun !== undefined && options.whenBusy === "reject" && { whenBusy: "queue" })
 })
 
-const done = (): Response => Response.json({ ok: true })
-
-const send = async (call: Call): Promise<Response> => {
-  const { input: said, agent, ...sent } = await call.body(Message)
+const send = async (call: Call, { input: said, agent, ...sent }: z.infer<typeof Message>): Promise<Begins> => {
   const options = repeatable(call, sent)
   const message = input(said, call)
   checkName(call.may, "models", options.model)
-  const chat = await withAgent(call.may, agent, () => call.chats.chat(idOf(call), agent))
-  return turnReply(call, chat, () => chat.send(message, { ...options, options: withWriter(call, chat) }))
+  const chat = await withAgent(call.may, agent, () => call.chats.chat(paramOf(call, "id"), agent))
+  return { chat, begin: () => chat.send(message, { ...options, options: withWriter(call, chat) }) }
 }
 
 /** Answers what the chat waits for; of its questions only the one of `toolCallId`, if there is one. */
-const answering = async (call: Call, body: z.infer<typeof Answer>): Promise<Response> => {
+const answering = async (call: Call, body: z.infer<typeof Answer>): Promise<Begins> => {
   const { input: said, toolCallId, decisions = {}, results = {}, id } = body
   const most = call.limits.messageCharacters
   const values = Object.values(decisions).flatMap((decision) =>
@@ -104,8 +82,9 @@ const answering = async (call: Call, body: z.infer<typeof Answer>): Promise<Resp
   for (const value of [...values, ...Object.values(results)]) checkedAnswer(value, most)
   const answers = { decisions, results, ...(said !== undefined && { input: input(said, call) }) }
   const chat = await existing(call)
-  const context = chat.getSnapshot()?.context
-  if (call.begun === undefined) {
+  // The decisions are checked in the tick in which they are given (OPEN5).
+  const check = (): void => {
+    const context = chat.getSnapshot()?.context
     for (const [asked, decision] of Object.entries(decisions)) {
       const waits = context?.pendingApprovals.find(({ toolCall }) => toolCall.id === asked)
       checkDecision(call.may, decision, waits)
@@ -113,61 +92,46 @@ const answering = async (call: Call, body: z.infer<typeof Answer>): Promise<Resp
     if (toolCallId !== undefined && context?.pendingQuestion?.toolCallId !== toolCallId) throw refused("no_question")
   }
   const options = { id: call.inputId(id), options: withWriter(call, chat) }
-  return turnReply(call, chat, () => chat.answer(answers, options))
+  return {
+    chat,
+    begin: () => {
+      if (call.begun === undefined) check()
+      return chat.answer(answers, options)
+    }
+  }
 }
 
-const answer = async (call: Call): Promise<Response> => answering(call, await call.body(Answer))
-
-const approve = async (call: Call): Promise<Response> =>
-  answering(call, { decisions: { [toolCallIdOf(call)]: await call.body(Decision) } })
-
-const submit = async (call: Call): Promise<Response> => answering(call, await call.body(Results))
-
-const retry = async (call: Call): Promise<Response> => {
-  await call.body(Nothing)
+const retry = async (call: Call): Promise<Begins> => {
   const chat = await existing(call)
-  if (call.begun !== undefined) return begunReply(call, chat, call.begun)
+  if (call.begun !== undefined) return { chat, begun: call.begun }
   const { attempt } = nextReply(chat.thread.messages)
-  return turnReply(call, chat, () => chat.retry({ options: withWriter(call, chat), attempt }))
+  return { chat, begin: () => chat.retry({ options: withWriter(call, chat), attempt }) }
 }
 
 /** A verb without a turn. */
-const verb =
-  <A>(schema: z.ZodType<A>, run: (chat: ChatRef, body: A, call: Call) => unknown) =>
-  async (call: Call): Promise<Response> => {
-    const body = await call.body(schema)
-    await run(await existing(call), body, call)
-    return done()
-  }
-
-const attach = async (call: Call): Promise<Response> => {
-  const cursor = call.request.headers.get("last-event-id") ?? call.url.searchParams.get("cursor") ?? undefined
-  const slow = queryOf(call.url, Slow)
-  const chat = await existing(call)
-  const reader = chat.attach({ ...slow, cursor })
-  const shown = call.shown.events(reader)
-  const text = (item: Attached): string =>
-    item.type === "event" ? eventText(shown(item.event)) : snapshotText(call, item.snapshot)
-  const frames = framesOf(call, reader, (item) => frame(text(item), item.cursor))
-  return call.stream(frames, { changes: [dataOf(chat)], last: lastFrame })
-}
-
-const view = async (call: Call): Promise<Response> => {
-  const chat = await existing(call)
-  return Response.json(viewOf(call, chat.getSnapshot()))
-}
-
-const tasks = async (call: Call): Promise<Response> => {
-  const chat = await existing(call)
-  return Response.json({ tasks: viewOf(call, chat.getSnapshot()).tasks })
-}
+const verb = <Body>(body: z.ZodType<Body>, run: (chat: ChatRef, body: Body, call: Call) => unknown) =>
+  handled({
+    body,
+    run: async (call, given): Promise<void> => {
+      await run(await existing(call), given, call)
+    }
+  })
 
 /** The task while it runs, and then its end. */
-const task = async (call: Call): Promise<Response> => {
-  const chat = await existing(call)
-  const found = viewOf(call, chat.getSnapshot()).tasks.find(({ id }) => id === taskOf(call))
-  return Response.json(found?.status === "running" ? found : await chat.awaitTask(taskOf(call)))
-}
+const task = handled({
+  run: async (call) => {
+    const chat = await existing(call)
+    const id = paramOf(call, "task")
+    const snapshot = chat.getSnapshot()
+    const isRunning = snapshot?.context.tasks.some((one) => one.id === id && one.status === "running") === true
+    return { id, snapshot, end: isRunning ? undefined : await chat.awaitTask(id) }
+  },
+  shows: ({ id, snapshot, end }, call) =>
+    end === undefined ? viewOf(call, snapshot).tasks.find((one) => one.id === id) : call.shown.taskEnd(end, id)
+})
+
+const snapshotOf = async (call: Call): Promise<ReturnType<LocalChatRef["getSnapshot"]>> =>
+  (await existing(call)).getSnapshot()
 
 const own = (
   method: Route["method"],
@@ -184,12 +148,16 @@ const own = (
 /** A route whose request is sent again when its conversation moves. */
 const followed = (...route: Parameters<typeof own>): Route => ({ ...own(...route), follows: ownSplice })
 
-/** What a request of each verb does. */
-const handlers: Readonly<Record<Verb, Route["handle"]>> = {
-  answer,
-  approve,
-  submitToolResults: submit,
-  retry,
+/** The row of each verb. */
+const rows: Readonly<Record<Verb, Route["handle"]>> = {
+  answer: handled({ body: Answer, run: answering, shows: turnReply }),
+  approve: handled({
+    body: Decision,
+    run: (call, decision) => answering(call, { decisions: { [paramOf(call, "toolCallId")]: decision } }),
+    shows: turnReply
+  }),
+  submitToolResults: handled({ body: Results, run: answering, shows: turnReply }),
+  retry: handled({ body: Nothing, run: retry, shows: turnReply }),
   resume: verb(Nothing, (chat) => void chat.resume()),
   cancel: verb(Cancel, (chat, options) => chat.cancel(options)),
   withdraw: verb(Withdraw, (chat, { input: id }) => chat.withdraw(id)),
@@ -197,28 +165,52 @@ const handlers: Readonly<Record<Verb, Route["handle"]>> = {
     chat.setPermissionMode(mode, { within: may.mode ?? "host" })
   ),
   handoff: verb(Handoff, (chat, { agent }, { may }) => withAgent(may, agent, () => chat.handoff(agent))),
-  cancelToolCall: verb(Nothing, (chat, _, call) => chat.cancelToolCall(toolCallIdOf(call))),
-  restartToolCall: verb(Nothing, (chat, _, call) => {
-    check(call.may, "approve")
-    return chat.restartToolCall(toolCallIdOf(call))
+  cancelToolCall: verb(Nothing, (chat, _, call) => chat.cancelToolCall(paramOf(call, "toolCallId"))),
+  restartToolCall: handled({
+    body: Nothing,
+    may: "approve",
+    run: async (call) => (await existing(call)).restartToolCall(paramOf(call, "toolCallId"))
   }),
-  cancelTask: verb(Nothing, (chat, _, call) => chat.cancelTask(taskOf(call)))
+  cancelTask: verb(Nothing, (chat, _, call) => chat.cancelTask(paramOf(call, "task")))
 }
 
 /** The verbs that begin or continue a turn, whose events the answer can have. */
 const beginning: ReadonlySet<Verb> = new Set<Verb>(["answer", "approve", "submitToolResults", "retry"])
 
 const verbRoute = (of: Verb): Route => {
-  const route = own("POST", `/chats/:id${verbs[of].path}`, handlers[of], ...(beginning.has(of) ? [events] : []))
+  const route = own("POST", `/chats/:id${verbs[of].path}`, rows[of], ...(beginning.has(of) ? [events] : []))
   // A restart that was not answered is not sent again: the call could be restarted twice.
   return of === "restartToolCall" ? route : { ...route, follows: ownSplice }
 }
 
+/** Looking at a chat starts it. Nothing is stored until a message is sent. */
+const looked = async (call: Call): Promise<LocalChatRef> => {
+  call.claimStream()
+  return call.chats.chat(paramOf(call, "id"))
+}
+
+const stream = { produces: [events], isEndless: true } as const
+
 export const chatRoutes: ReadonlyArray<Route> = [
-  followed("GET", "/chats/:id", view),
-  followed("POST", "/chats/:id/messages", send, events),
+  followed("GET", "/chats/:id", handled({ run: snapshotOf, shows: (snapshot, call) => viewOf(call, snapshot) })),
+  followed("POST", "/chats/:id/messages", handled({ body: Message, run: send, shows: turnReply }), events),
   ...verbNames.map(verbRoute),
-  followed("GET", "/chats/:id/tasks", tasks),
+  followed(
+    "GET",
+    "/chats/:id/tasks",
+    handled({ run: snapshotOf, shows: (snapshot, call) => ({ tasks: viewOf(call, snapshot).tasks }) })
+  ),
   followed("GET", "/chats/:id/tasks/:task", task),
-  { ...followed("GET", "/chats/:id/events", attach), produces: [events], isEndless: true }
+  {
+    ...followed(
+      "GET",
+      "/chats/:id/events",
+      handled({
+        run: async (call) => ({ slow: queryOf(call.url, Slow), chat: await existing(call) }),
+        shows: ({ slow, chat }, call) => eventStream(call, chat, slow)
+      })
+    ),
+    ...stream
+  },
+  { ...own("GET", "/chats/:id/view", handled({ run: looked, shows: viewStream })), ...stream }
 ]

@@ -6,10 +6,9 @@ import { Decision, Permissions } from "@troupe/chat/tools"
 import type { Message } from "@troupe/chat/messages"
 import { ExitReason, type Pid, Process, type System } from "@troupe/otp"
 import * as z from "zod"
-import { events, frame, json, lastFrame, turnReply } from "./responses.ts"
+import { type Begins, events, frame, json, lastFrame, turnReply } from "./responses.ts"
 import type { Call, Route } from "../http/index.ts"
-
-const idOf = ({ params }: Call): string => params["id"] ?? ""
+import { handled, paramOf } from "./verbRoute.ts"
 
 const Said = z.strictObject({
   message: z.unknown(),
@@ -38,64 +37,75 @@ const messageOf = (data: unknown): Message.Message => Codec.fromJson("Message", 
 /** The chat; a new one is of this agent, and another keeps its own. */
 const startedBy = async (call: Call, agent: string | undefined): Promise<LocalChatRef> => {
   try {
-    return await call.chats.chat(idOf(call), agent)
+    return await call.chats.chat(paramOf(call, "id"), agent)
   } catch (error) {
-    if (error instanceof SessionError && error.reason === "other_agent") return call.chats.chat(idOf(call))
+    if (error instanceof SessionError && error.reason === "other_agent") return call.chats.chat(paramOf(call, "id"))
     throw error
   }
 }
 
-const start = async (call: Call): Promise<Response> => {
-  const { agent } = await call.body(Start)
-  await startedBy(call, agent)
-  return Response.json({ ok: true })
-}
+/** Starts the chat. */
+const start = handled({
+  body: Start,
+  run: async (call, { agent }): Promise<void> => {
+    await startedBy(call, agent)
+  }
+})
 
-const send = async (call: Call): Promise<Response> => {
-  const { message, agent, ...options } = await call.body(Said)
-  const said = messageOf(message)
-  const chat = await startedBy(call, agent)
-  return turnReply(call, chat, () => chat.send(said as Parameters<ChatRef["send"]>[0], options))
-}
+const send = handled({
+  body: Said,
+  run: async (call, { message, agent, ...options }): Promise<Begins> => {
+    const said = messageOf(message)
+    const chat = await startedBy(call, agent)
+    return { chat, begin: () => chat.send(said as Parameters<ChatRef["send"]>[0], options) }
+  },
+  shows: turnReply
+})
 
-const answer = async (call: Call): Promise<Response> => {
-  const { message, id, ...answers } = await call.body(Answers)
-  const input = message === undefined ? undefined : (messageOf(message) as Parameters<ChatRef["send"]>[0])
-  const chat = await startedBy(call, undefined)
-  return turnReply(call, chat, () => chat.answer({ ...answers, input }, { id }))
-}
+const answer = handled({
+  body: Answers,
+  run: async (call, { message, id, ...answers }): Promise<Begins> => {
+    const input = message === undefined ? undefined : (messageOf(message) as Parameters<ChatRef["send"]>[0])
+    const chat = await startedBy(call, undefined)
+    return { chat, begin: () => chat.answer({ ...answers, input }, { id }) }
+  },
+  shows: turnReply
+})
 
-const begin = async (call: Call): Promise<Response> => {
-  const { messages, agent } = await call.body(Begin)
-  const thread = messages.map(messageOf)
-  await call.chats.begun(idOf(call), (id) => call.troupe.begin(thread, { id, agent }))
-  return Response.json({ ok: true }, { status: 201 })
-}
+const begin = handled({
+  body: Begin,
+  run: async (call, { messages, agent }): Promise<void> => {
+    const thread = messages.map(messageOf)
+    await call.chats.begun(paramOf(call, "id"), (id) => call.troupe.begin(thread, { id, agent }))
+  },
+  shows: () => Response.json({ ok: true }, { status: 201 })
+})
 
 /** A verb of a chat that is started for it. */
-const verb =
-  <A>(schema: z.ZodType<A>, run: (chat: LocalChatRef, body: A) => unknown) =>
-  async (call: Call): Promise<Response> => {
-    const body = await call.body(schema)
-    await run(await call.chats.chat(idOf(call)), body)
-    return Response.json({ ok: true })
-  }
+const verb = <Body>(body: z.ZodType<Body>, run: (chat: LocalChatRef, body: Body) => unknown): Route["handle"] =>
+  handled({
+    body,
+    run: async (call, given): Promise<void> => {
+      await run(await call.chats.chat(paramOf(call, "id")), given)
+    }
+  })
 
 /** Runs the waiting inputs, and answers with the id and the message of each turn, by which the turn can be followed. */
-const resume = async (call: Call): Promise<Response> => {
-  await call.body(Nothing)
-  const chat = await call.chats.chat(idOf(call))
-  const turns = chat.resume().flatMap(({ id, turn }) => {
-    const [message] = turn.messages
-    return message === undefined ? [] : [{ id, message: Codec.toJson("Message", message).data }]
+const resume = handled({
+  body: Nothing,
+  run: async (call) => (await call.chats.chat(paramOf(call, "id"))).resume(),
+  shows: (turns) => ({
+    turns: turns.flatMap(({ id, turn }) => {
+      const [message] = turn.messages
+      return message === undefined ? [] : [{ id, message: Codec.toJson("Message", message).data }]
+    })
   })
-  return Response.json({ turns })
-}
+})
 
 /** One frame when the monitor is set, and one when the chat's process has ended. */
 const monitor = async (call: Call): Promise<Response> => {
-  const isAlive = call.troupe.isAlive(call.chats.innerId(idOf(call)))
-  const pid = isAlive ? (await call.chats.chat(idOf(call))).pid : undefined
+  const isAlive = call.troupe.isAlive(call.chats.innerId(paramOf(call, "id")))
+  const pid = isAlive ? (await call.chats.chat(paramOf(call, "id"))).pid : undefined
   async function* frames(signal: AbortSignal): AsyncGenerator<string, void> {
     yield frame(JSON.stringify({ type: "monitoring" }))
     const reason = pid === undefined ? "noproc" : await endOf(call.troupe.system, pid, signal)

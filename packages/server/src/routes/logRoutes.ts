@@ -3,9 +3,10 @@ import { SessionError } from "@troupe/chat/errors"
 import { Codec, type Store } from "@troupe/chat/store"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
-import { check, withAgent } from "../access/index.ts"
+import { withAgent } from "../access/index.ts"
 import { json } from "./responses.ts"
 import { type Call, queryOf, type Route } from "../http/index.ts"
+import { handled, paramOf } from "./verbRoute.ts"
 
 const seq = z.int().min(1)
 const limit = z.coerce.number().int().min(1).max(1_000).optional()
@@ -31,45 +32,59 @@ const known = async ({ chats, params, troupe }: Call): Promise<string> => {
 }
 
 /** Lists an owner's chats, by the owner's ids. */
-const list = async (call: Call): Promise<Response> => {
-  const { prefix = "", ...options } = queryOf(call.url, Listing)
-  const { chats, next } = await call.troupe.list({ ...options, prefix: call.chats.prefix + prefix })
-  return Response.json({ chats: chats.map((chat) => ({ ...chat, id: call.chats.outerId(chat.id) })), next })
-}
+const list = handled({
+  run: (call) => {
+    const { prefix = "", ...options } = queryOf(call.url, Listing)
+    return call.troupe.list({ ...options, prefix: call.chats.prefix + prefix })
+  },
+  shows: ({ chats, next }, call) => ({
+    chats: chats.map((chat) => ({ ...chat, id: call.chats.outerId(chat.id) })),
+    next
+  })
+})
 
 /** Lists what an owner's chats wait for, by the owner's ids. */
-const waiting = async (call: Call): Promise<Response> => {
-  const { prefix = "", ...options } = queryOf(call.url, Waiting)
-  const { waits, next } = await call.troupe.waiting({ ...options, owner: call.chats.prefix + prefix })
-  return Response.json({ waits: waits.map((wait) => ({ ...wait, chat: call.chats.outerId(wait.chat) })), next })
-}
+const waiting = handled({
+  run: (call) => {
+    const { prefix = "", ...options } = queryOf(call.url, Waiting)
+    return call.troupe.waiting({ ...options, owner: call.chats.prefix + prefix })
+  },
+  shows: ({ waits, next }, call) => ({
+    waits: waits.map((wait) => ({ ...wait, chat: call.chats.outerId(wait.chat) })),
+    next
+  })
+})
 
-const history = async (call: Call): Promise<Response> => {
-  const commits = await call.troupe.history(await known(call), queryOf(call.url, Reading))
-  return Response.json({ commits: commits.map((commit) => written(call.shown.commit(commit), call)) })
-}
+const history = handled({
+  run: async (call) => call.troupe.history(await known(call), queryOf(call.url, Reading)),
+  shows: (commits, call) => ({ commits: commits.map((commit) => written(call.shown.commit(commit), call)) })
+})
 
 /** The bytes of an image or a file of a conversation. The id is their digest, so that they never change. */
-const blob = async (call: Call): Promise<Response> => {
-  const id = call.params["blob"] ?? ""
-  const [inner, tag] = [await known(call), `"${id}"`]
-  const headers = {
-    etag: tag,
-    "cache-control": "private, max-age=31536000, immutable",
-    "x-content-type-options": "nosniff",
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-  }
-  const bytes = blobId.test(id) ? await call.troupe.blob(inner, id) : undefined
-  if (bytes === undefined)
+const blob = handled({
+  run: async (call) => {
+    const id = paramOf(call, "blob")
+    const inner = await known(call)
+    const bytes = blobId.test(id) ? await call.troupe.blob(inner, id) : undefined
+    if (bytes !== undefined) return { id, bytes }
     throw new HttpError(
       "not_found",
       "The conversation has no such image or file; its view has the URLs of those there are"
     )
-  if (call.request.headers.get("if-none-match")?.includes(tag) === true)
-    return new Response(null, { status: 304, headers })
-  const type = typeOf(call.url.searchParams.get("type"))
-  return new Response(new Uint8Array(bytes), { headers: { ...headers, ...type } })
-}
+  },
+  shows: ({ id, bytes }, { request, url }) => {
+    const tag = `"${id}"`
+    const headers = {
+      etag: tag,
+      "cache-control": "private, max-age=31536000, immutable",
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+    }
+    if (request.headers.get("if-none-match")?.includes(tag) === true)
+      return new Response(null, { status: 304, headers })
+    return new Response(new Uint8Array(bytes), { headers: { ...headers, ...typeOf(url.searchParams.get("type")) } })
+  }
+})
 
 const blobId = /^[0-9a-f]{64}$/u
 
@@ -96,37 +111,38 @@ const stateOf = (state: Store.Commit["state"]): unknown => {
   return said
 }
 
-const fork = async (call: Call): Promise<Response> => {
-  const { at, id, agent } = await call.body(Fork)
-  check(call.may, "rewind")
-  const forked = await withAgent(call.may, agent, async () => {
-    const from = await known(call)
-    return call.chats.forked(from, { at, id, agent })
-  })
-  return Response.json({ id: call.chats.outerId(forked.id) }, { status: 201 })
-}
+const fork = handled({
+  body: Fork,
+  may: "rewind",
+  run: (call, { at, id, agent }) =>
+    withAgent(call.may, agent, async () => call.chats.forked(await known(call), { at, id, agent })),
+  shows: ({ id }, { chats }) => Response.json({ id: chats.outerId(id) }, { status: 201 })
+})
 
-const rewind = async (call: Call): Promise<Response> => {
-  const { seq: to, cancel } = await call.body(Rewind)
-  check(call.may, "rewind")
-  const inner = await known(call)
-  try {
-    const { version } = await call.troupe.rewind(inner, to, { cancel })
-    return Response.json({ ok: true, seq: version })
-  } catch (error) {
-    if (error instanceof SessionError && error.reason === "busy") throw busy(error)
-    throw error
-  }
-}
+const rewind = handled({
+  body: Rewind,
+  may: "rewind",
+  run: async (call, { seq: to, cancel }) => {
+    const inner = await known(call)
+    try {
+      return await call.troupe.rewind(inner, to, { cancel })
+    } catch (error) {
+      if (error instanceof SessionError && error.reason === "busy") throw busy(error)
+      throw error
+    }
+  },
+  shows: ({ version }) => ({ ok: true, seq: version })
+})
 
 const busy = (cause: SessionError): HttpError =>
   new HttpError("busy", "A turn runs or waits in this conversation; cancel it first, or give cancel: true", { cause })
 
-const remove = async (call: Call): Promise<Response> => {
-  check(call.may, "delete")
-  await call.troupe.delete(await known(call))
-  return Response.json({ ok: true })
-}
+const remove = handled({
+  may: "delete",
+  run: async (call): Promise<void> => {
+    await call.troupe.delete(await known(call))
+  }
+})
 
 export const logRoutes: ReadonlyArray<Route> = [
   { method: "GET", path: "/chats", handle: list, produces: [json] },

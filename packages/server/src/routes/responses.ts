@@ -1,6 +1,6 @@
 /** Responses of this server's own routes. */
 import type { LocalChatRef } from "@troupe/chat"
-import type { ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import type { Attached, ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { ChatView } from "@troupe/chat/view"
 import { bodyOf, type HttpError } from "../errors/index.ts"
@@ -19,6 +19,7 @@ import {
   resultText,
   writtenDataOf
 } from "../wire/index.ts"
+import { ViewFrames } from "./viewFrames.ts"
 
 /** The media types of the own routes. */
 export const json = "application/json"
@@ -51,14 +52,14 @@ const failedText = (call: Pick<Call, "bodyOf">, refusal: HttpError): string =>
   frame(JSON.stringify({ type: "failed", ...call.bodyOf(refusal) }))
 
 /** The frames of a source. A refusal becomes the last frame; an unexpected error breaks the stream. */
-export const framesOf = <A>(
+const framesOf = <A>(
   call: Pick<Call, "bodyOf" | "cutIfMoved">,
   source: AsyncIterator<A, undefined>,
   item: (item: A) => string
 ): SourceFrames<A> => new SourceFrames(source, { item, failed: (error) => failedFrame(call, error) })
 
 /** The data that handlers write, between the frames. */
-export const dataOf =
+const dataOf =
   (chat: LocalChatRef) =>
   (changed: () => void): Changes =>
     dataChanges(
@@ -116,11 +117,15 @@ const formOf = (call: Call): "events" | "result" | "receipt" => {
 const receipt = ({ id, status }: Pick<LiveTurn, "id" | "status">): Response =>
   Response.json({ id, status }, { status: 202 })
 
+/** A turn that a request begins, or that it has begun at a former home of the chat (FORWARD9). */
+export type Begins = { readonly chat: LocalChatRef } & ({ readonly begin: () => LiveTurn } | { readonly begun: string })
+
 /** Starts a turn and answers as the client asks. Rejects with the reason of a refused input. */
-export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => LiveTurn): Promise<Response> => {
+export const turnReply = async ({ chat, ...turnOf }: Begins, call: Call): Promise<Response> => {
+  if ("begun" in turnOf) return begunReply(call, chat, turnOf.begun)
   const form = formOf(call)
   if (form !== "receipt") call.claimStream()
-  const turn = begin()
+  const turn = turnOf.begin()
   const read = form === "events" ? begunTurn(chat, turn) : turn.detach()
   if (call.isAgain) await turn.receipt
   if (call.isAgain && isRepeated(turn)) return repeatedReply(call, chat, turn)
@@ -161,7 +166,7 @@ const repeatedReply = async (call: Call, chat: LocalChatRef, { id, failure }: Li
 }
 
 /** The answer to a request whose turn has begun before, and is the one of the context (FORWARD9). */
-export const begunReply = async (
+const begunReply = async (
   call: Call,
   chat: LocalChatRef,
   id: string,
@@ -183,9 +188,33 @@ const turnHeaders = ({ id, status }: Pick<LiveTurn, "id" | "status">): Readonly<
 const snapshotFrame = (call: Call, chat: LocalChatRef): string => frame(snapshotText(call, chat.getSnapshot()))
 
 /** The JSON text of a chat's state. */
-export const snapshotText = (call: Call, snapshot: ChatSnapshot | undefined): string =>
+const snapshotText = (call: Call, snapshot: ChatSnapshot | undefined): string =>
   JSON.stringify({ type: "snapshot", view: viewOf(call, snapshot) })
 
 /** A client's view of its chat. */
 export const viewOf = ({ params, shown }: Call, snapshot: ChatSnapshot | undefined): ChatView.ChatView =>
   ChatView.of(params["id"] ?? "", shown.snapshot(snapshot))
+
+/** The events of a chat from a cursor, or from now on. */
+export const eventStream = (
+  call: Call,
+  chat: LocalChatRef,
+  slow: Pick<NonNullable<Parameters<LocalChatRef["attach"]>[0]>, "whenSlow" | "maxUnread">
+): Response => {
+  const cursor = call.request.headers.get("last-event-id") ?? call.url.searchParams.get("cursor") ?? undefined
+  const reader = chat.attach({ ...slow, cursor })
+  const shown = call.shown.events(reader)
+  const text = (item: Attached): string =>
+    item.type === "event" ? eventText(shown(item.event)) : snapshotText(call, item.snapshot)
+  const frames = framesOf(call, reader, (item) => frame(text(item), item.cursor))
+  return call.stream(frames, { changes: [dataOf(chat)], last: lastFrame })
+}
+
+/** The view of a chat, as it changes. */
+export const viewStream = (chat: LocalChatRef, call: Call): Response => {
+  const views = new ViewFrames(call.params["id"] ?? "", chat, call.shown.snapshot)
+  return call.stream(
+    framesOf(call, views, (item) => frame(JSON.stringify(item))),
+    { last: lastFrame }
+  )
+}

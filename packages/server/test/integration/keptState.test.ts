@@ -172,7 +172,7 @@ describe.each([
     model.say({ type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "stop" })
     model.end()
     const load = async () => (await servers.kept()).length
-    while ((await load()) < 2 || (await servers.store.load("anna/c"))?.running === true);
+    while ((await servers.store.load("anna/c"))?.running !== false || (await load()) < 2);
     await servers.again(isRestart)
     agent.setMessages([{ id: "u1", role: "user", content: "u1" }])
     await agent.runAgent()
