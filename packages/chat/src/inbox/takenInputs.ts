@@ -3,7 +3,8 @@
  *
  * ARR1. From taking an input until the store answers, the chat keeps the state before. When the store fails, the chat
  *       restores that state: the thread does not contain the input, which waits again. Its row is still in the store.
- * ARR3. When the store does not answer in time, the chat accepts the input again, because the late commit may remove the row.
+ * ARR3. When a commit fails and the store has not refused it, the chat accepts the input again: the commit may have removed the row, or
+ *       remove it late.
  * ARR4. The commit that takes an input also removes the rows of the inputs of the turn before, which its record has in the thread:
  *       such a row may have been accepted again after the chat was loaded.
  * ARR5. The same id with other content is refused alike before, while and after its turn runs. The message in the thread has the
@@ -25,6 +26,7 @@ import {
   type Keeps,
   leastOf,
   type OpenStep,
+  type PendingQuestion,
   wholeOf
 } from "../record/index.ts"
 import { digest } from "../tool/index.ts"
@@ -38,6 +40,7 @@ type Ids = ReadonlyArray<string>
 interface Before {
   readonly thread: Thread
   readonly interrupted: { readonly text: string } | undefined
+  readonly pendingQuestion: PendingQuestion | undefined
   readonly pendingToolCalls: ReadonlyArray<ToolCall>
   readonly open: OpenStep | undefined
   readonly expiresAt: number | undefined
@@ -59,10 +62,11 @@ export interface InboxState extends Before {
 }
 
 const beforeOf = (context: InboxState): Before => {
-  const { thread, interrupted, pendingToolCalls, open, expiresAt, inputs, known, chain } = context
+  const { thread, interrupted, pendingQuestion, pendingToolCalls, open, expiresAt, inputs, known, chain } = context
   return {
     thread,
     interrupted,
+    pendingQuestion,
     pendingToolCalls,
     open,
     expiresAt,
@@ -132,21 +136,20 @@ export interface LostInputs {
 }
 
 /** The receipts that a failed commit decides; not those of steering inputs, which are pending already. */
-export const lost = (context: Withdrawing, unanswered: boolean): LostInputs => {
+export const lost = (context: Withdrawing): LostInputs => {
   if (context.before === undefined || !begins(context)) return { pend: [], fail: [] }
   const { pend = [], fail = [] } = Object.groupBy(Inbox.taken(context.inbox), (turn) =>
-    unanswered || isInput(turn) ? "pend" : "fail"
+    isInput(turn) ? "pend" : "fail"
   )
   return { pend: pend.map(({ id }) => id), fail: fail.map(({ id }) => id) }
 }
 
-/** The inputs whose rows a commit without an answer may remove (ARR3). */
+/** The inputs whose rows a commit that failed may remove all the same (ARR3). */
 export const doubted = ({ inbox }: Pick<InboxState, "inbox">): ReadonlyArray<InboxEntry> =>
   Inbox.taken(inbox).flatMap(Inbox.entryOf)
 
-/** Whether the call to the store timed out: the store may have done the write, or may still do it. */
-export const isUnanswered = (cause: unknown): boolean =>
-  cause instanceof OtpError.CallExit && cause.reason === "timeout"
+/** Whether the call to the store timed out, or its process died: the store may have done the write, or may still do it. */
+export const isUnanswered = (cause: unknown): boolean => cause instanceof OtpError.CallExit
 
 const knownWith = (known: Ids, turns: ReadonlyArray<TurnData>): Ids => {
   const named = turns.filter((turn) => turn.named === true)

@@ -26,7 +26,7 @@ import {
   Supervisor,
   type System
 } from "@troupe/otp"
-import { SessionError } from "../errors/index.ts"
+import { isStoreRefusal, SessionError } from "../errors/index.ts"
 import {
   type Draft,
   type Guarded,
@@ -206,15 +206,20 @@ export class SupervisionTree {
     return answer.value as StoreValues[Type]
   }
 
-  /** Stores an input that waits, or a blob. When the store's process dies, its successor is called: the same id is the same data. */
+  /**
+   * Stores an input that waits, or a blob. When the store's process dies, its successor is called: the same id is the same data. When that
+   * call fails, the error is still the first one: the store may have done the first call.
+   */
   async add<Type extends "accept" | "putBlob">(
     call: Extract<StoreCall, { readonly type: Type }>
   ): Promise<StoreValues[Type]> {
+    let first: unknown
     for (let calls = 1; ; calls++) {
       try {
         return await this.ask<Type>(call)
       } catch (error) {
-        if (!hasDied(error) || calls === mostCalls) throw error
+        if (!hasDied(error) || calls === mostCalls) throw first === undefined || isStoreRefusal(error) ? error : first
+        first ??= error
         await this.chats()
       }
     }

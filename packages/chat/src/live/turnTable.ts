@@ -227,6 +227,12 @@ export class TurnTable {
     return turn?.over === false ? turn : undefined
   }
 
+  /** The process withdraws the input that it holds, and must not get the turn of it (REF11). */
+  withdrawing(id: string): void {
+    const turn = this.#turns.get(id)
+    if (turn !== undefined) this.#unsent.delete(turn)
+  }
+
   /** The input is withdrawn: the store has no row of it (REF11). */
   withdrawn(id: string, error: SessionError): void {
     const turn = this.#turns.get(id)
@@ -319,11 +325,11 @@ export class TurnTable {
     return this.left.every((turn) => isAside(turn) || this.#reading?.has(turn) === true)
   }
 
-  /** No process can run the turns: they fail. The store may have, or may get, their inputs. */
+  /** No process can run the turns: they fail. The store may have, or may get, their inputs and answers. */
   abandon(error: unknown): void {
     for (const turn of this.left) {
       const { delivery } = turn.turn
-      if (delivery !== undefined && isInput(turn)) delivery.isDoubted = true
+      if (delivery !== undefined) delivery.isDoubted = true
       turn.fail(error)
     }
   }

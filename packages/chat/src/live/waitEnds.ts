@@ -221,6 +221,7 @@ export class WaitEnds {
             () => over({}),
             (cause: unknown) => over({ error: this.#unstored(waiting, cause) })
           )
+        this.#turns.withdrawing(id)
         Process.send(pid, { type: "input.withdraw", input: id, ask: env?.ask({ counts }) })
       } else if (entry !== undefined || context.inputs.includes(id) || context.known.includes(id)) {
         const runs = entry?.status === "taken" || (context.turn !== undefined && context.inputs.includes(id))

@@ -22,7 +22,7 @@ import {
   leastOf,
   type OpenStep
 } from "../record/index.ts"
-import { answered, type Message } from "../model/index.ts"
+import { answeredInOrder, type Message } from "../model/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
@@ -197,7 +197,9 @@ const beginning = (context: ChatContext, turn: TurnData): Thread.Thread => {
   const cutOff = withCutOff(context.thread, interrupted, turn)
   const from = drops(context, turn) ? withoutReply(cutOff, turn.attempt) : cutOff
   const hasResults = turn.messages.some(({ role }) => role === "tool")
-  const thread = hasResults ? turn.messages.filter((message) => message.role === "tool").reduce(answered, from) : from
+  const thread = hasResults
+    ? turn.messages.filter((message) => message.role === "tool").reduce(answeredInOrder, from)
+    : from
   const [said, ...behind] = hasResults ? turn.messages.filter(({ role }) => role !== "tool") : turn.messages
   if (said === undefined) return thread
   if (pendingQuestion === undefined || interrupted !== undefined || said.role !== "user") {

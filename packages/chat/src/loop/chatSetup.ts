@@ -32,6 +32,7 @@ import { hasExpired, isAtWait } from "./suspensionExpiry.ts"
 import { doubted, isHeldBack, isInput, mustWait, nextTurn, refusalOf, type TurnData } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { Saving } from "./chatEnv.ts"
+import { isStoreRefusal } from "../errors/index.ts"
 import { keepsAnswered, leastOf, over } from "../record/index.ts"
 import type { AdapterStreamOutput } from "../request/index.ts"
 import type { StepEnding } from "../step/index.ts"
@@ -94,8 +95,8 @@ export const refusalIn = ({ context, event }: At) => refusalFor(context, turnIn(
 /** The next turn that waits, and why it is refused. */
 export const refusalOfNext = ({ context }: At) => refusalFor(context, nextTurn(context))
 
-/** Whether the store has answered: a commit that is given up may still be stored. */
-const isAnswered = (event: ChatEvent): boolean => event.type === "commit.failed" && !event.unanswered
+/** Whether the store has refused the commit. Any other commit that failed, or is given up, may be stored all the same (ARR3). */
+const isRefused = (event: ChatEvent): boolean => event.type === "commit.failed" && isStoreRefusal(event.error)
 
 /** Adds the turn of the event to the inbox; its input is pending. */
 export const enqueue = [
@@ -125,7 +126,7 @@ export const receipts = {
     { type: "settle", params: ({ context, event }: At) => arrivalsLost(context, event) },
     {
       type: "acceptAgain",
-      params: ({ context, event }: At) => ({ inputs: isAnswered(event) ? [] : doubted(context) })
+      params: ({ context, event }: At) => ({ inputs: isRefused(event) ? [] : doubted(context) })
     }
   ]
 } as const

@@ -8,7 +8,7 @@
  */
 import { pendingApprovalsOf, withoutUnsavable } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatOutput, Judgement, Moment, StepEnded } from "./chatContext.ts"
-import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
+import { type PreflightError, type SessionError, storeFailure } from "../errors/index.ts"
 import {
   type BackgroundTask,
   begunBy,
@@ -25,7 +25,7 @@ import {
 import { held, type Held, original } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Usage from "../model/Usage.ts"
-import { delivered, lost, type LostInputs, withdrawn } from "../inbox/index.ts"
+import { delivered, lost, type LostInputs, unknownOutcome, withdrawn } from "../inbox/index.ts"
 import {
   awaitingApproval,
   chainNow,
@@ -198,7 +198,7 @@ export const stored = (context: Pick<ChatContext, "inbox" | "tasks" | "known">):
  */
 export const commitFailed = (
   context: ChatContext,
-  { error: cause }: Extract<ChatEvent, { readonly type: "commit.failed" }>
+  { error: cause }: Pick<Extract<ChatEvent, { readonly type: "commit.failed" }>, "error">
 ): Partial<ChatContext> => {
   const error = notStored(cause)
   const back = withdrawn(context)
@@ -220,13 +220,13 @@ const savable = ({ steps, ...context }: ChatContext): Partial<ChatContext> => {
   return left === undefined ? {} : { ...rest, keeps, steps: steps.slice(0, left.length) }
 }
 
-/** A turn that is to stop no longer waits for the store. */
-export const commitGivenUp = (
-  context: Pick<ChatContext, "turn" | "before" | "inbox" | "keeps">
-): Partial<ChatContext> => ({
-  committed: true,
-  ...withdrawn(context)
-})
+/** A turn that is to stop no longer waits for the store. The end of another turn than a cancelled one is an error then (CHAT2). */
+export const commitGivenUp = (context: ChatContext): Partial<ChatContext> => {
+  const { result } = context
+  return result === undefined || original(result).haltedReason === "cancelled"
+    ? { committed: true, ...withdrawn(context) }
+    : commitFailed(context, { error: unknownOutcome(undefined) })
+}
 
 /** The end of a wait could not be stored. */
 export const waitUnstored = ({
@@ -239,11 +239,9 @@ const notStored = (cause: unknown): SessionError =>
   storeFailure(`The chat could not be stored: ${describe(cause)}; retry() tries again`, cause)
 
 export const arrivalsLost = (context: ChatContext, event: ChatEvent): LostInputs & { readonly error: SessionError } => {
-  if (event.type === "commit.failed") {
-    return { ...lost(context, event.unanswered), error: notStored(event.error) }
-  }
-  const message = "The store gave no answer before the turn had to stop; send again"
-  return { ...lost(context, false), error: new SessionError("store_failed", message) }
+  const isAnswered = event.type === "commit.failed" && !event.unanswered
+  const cause = event.type === "commit.failed" ? event.error : undefined
+  return { ...lost(context), error: isAnswered ? notStored(cause) : unknownOutcome(cause) }
 }
 
 /** Ends the turn for this reason. */

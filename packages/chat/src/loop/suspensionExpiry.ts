@@ -11,8 +11,8 @@
  */
 import type { ChatContext, Expired } from "./chatContext.ts"
 import { isWaiting, type OpenCall, type OpenStep, type PendingQuestion } from "../record/index.ts"
-import type { Message, ToolCall, ToolMessage } from "../model/index.ts"
-import * as Thread from "../model/Thread.ts"
+import { answeredInOrder, type ToolCall, type ToolMessage } from "../model/index.ts"
+import type * as Thread from "../model/Thread.ts"
 import { errorText } from "../values/index.ts"
 import { withResult } from "../stopConditions/index.ts"
 import { closed, firstExpiry, leftOut, openToolCalls, withResults } from "../step/index.ts"
@@ -136,7 +136,7 @@ const unanswered = (
   const from = (asked === undefined ? undefined : withResult(thread, message(asked))) ?? thread
   const results = pendingToolCalls.map(message)
   return {
-    thread: results.length === 0 ? from : answering(from, results),
+    thread: results.reduce(answeredInOrder, from),
     open,
     pendingQuestion: undefined,
     pendingToolCalls: [],
@@ -149,14 +149,6 @@ const askingCall = ({ messages }: Thread.Thread, { toolCallId }: PendingQuestion
   messages
     .flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : []))
     .findLast(({ id }) => id === toolCallId)
-
-/** Adds results after the calls they answer: before a question that follows those calls. */
-const answering = (thread: Thread.Thread, results: ReadonlyArray<Message>): Thread.Thread => {
-  const last = thread.messages.at(-1)
-  return last?.role === "assistant" && last.metadata?.["ask_user"] === true
-    ? { ...thread, messages: [...thread.messages.slice(0, -1), ...results, last] }
-    : Thread.append(thread, ...results)
-}
 
 const expiredMessage = (call: ToolCall): ToolMessage => ({
   role: "tool",

@@ -35,8 +35,29 @@ export const answered = (thread: Thread.Thread, result: ToolMessage): Thread.Thr
   return after === -1 ? Thread.append(thread, result) : { ...thread, messages: messages.toSpliced(after, 0, result) }
 }
 
-const callIds = (message: Message): Array<string> =>
-  message.role === "assistant" && Array.isArray(message.toolCalls) ? message.toolCalls.map(({ id }) => id) : []
+/** The thread with this result in the order of the calls of its message; at the end when no message made that call. */
+export const answeredInOrder = (thread: Thread.Thread, result: ToolMessage): Thread.Thread => {
+  const place = resultPlace(thread, result.toolCallId)
+  const messages = place === undefined ? [...thread.messages, result] : thread.messages.toSpliced(place, 0, result)
+  return { ...thread, messages }
+}
+
+/** The place of the missing result of a call: behind the results of the calls before it; `undefined` when no message made that call. */
+export const resultPlace = ({ messages }: Thread.Thread, id: string): number | undefined => {
+  const asking = messages.findLastIndex((message) => callIds(message).includes(id))
+  if (asking === -1) return undefined
+  const ids = callIds(messages[asking])
+  const before = ids.slice(0, ids.indexOf(id) + 1)
+  let place = asking + 1
+  for (let message = messages[place]; message?.role === "tool"; message = messages[place]) {
+    if (!before.includes(message.toolCallId)) break
+    place++
+  }
+  return place
+}
+
+const callIds = (message: Message | undefined): Array<string> =>
+  message?.role === "assistant" && Array.isArray(message.toolCalls) ? message.toolCalls.map(({ id }) => id) : []
 
 const unanswered = (toolCallId: string): SessionError =>
   new SessionError(

@@ -5,7 +5,7 @@
  *         what it keeps, and the chat compares no records. A store compares only when a save names nothing, or when it
  *         follows a late write.
  */
-import type { Thread, ToolCall } from "../model/index.ts"
+import { resultPlace, type Thread, type ToolCall } from "../model/index.ts"
 import { awaitingUser } from "../values/index.ts"
 import type { PendingQuestion } from "./ChatResult.ts"
 import type { OpenStep } from "./OpenStep.ts"
@@ -46,10 +46,10 @@ interface Waiting extends Pick<Counted, "thread"> {
 
 /**
  * Keeps what an answer, a decision or the end of the wait cannot change: the messages before the placeholder of the answer,
- * before the first result that is missing in the open step, and before the end of the results beside those of a pending call.
+ * before the first result that is missing in the open step, and before the place of the result of a pending call.
  */
 export const keepsAnswered = ({ thread: { messages }, open, pendingQuestion, pendingToolCalls }: Waiting): Keeps => {
-  const places = pendingToolCalls.map(({ id }) => endOfResults(messages, id))
+  const places = pendingToolCalls.map(({ id }) => resultPlace({ messages }, id) ?? messages.length)
   if (open !== undefined) {
     const done = open.calls.findIndex(({ state }) => state !== "done")
     places.push(open.at + 1 + (done === -1 ? open.calls.length : done))
@@ -60,12 +60,4 @@ export const keepsAnswered = ({ thread: { messages }, open, pendingQuestion, pen
   )
   if (placeholder !== -1) places.push(placeholder)
   return keepsFirst(Math.min(messages.length, ...places))
-}
-
-const endOfResults = (messages: Thread["messages"], id: string): number => {
-  const asked = messages.findLastIndex(
-    (message) => message.role === "assistant" && message.toolCalls?.some((call) => call.id === id) === true
-  )
-  const next = messages.findIndex(({ role }, at) => at > asked && role !== "tool")
-  return asked === -1 || next === -1 ? messages.length : next
 }

@@ -22,10 +22,10 @@ const beside = async (suspendedTtlMs?: number) => {
 const rolesOf = (messages: ReadonlyArray<{ readonly role: string; readonly toolCallId?: string }>) =>
   messages.map(({ role, toolCallId }) => (toolCallId === undefined ? role : `${role} ${toolCallId}`))
 
-test("PAIR1 results that the caller gives beside a question stand behind their calls, not behind the question", async () => {
+test("PAIR1 results that the caller gives beside a question stand in the order of the calls, before the question", async () => {
   const { chat } = await beside()
   await chat.submitToolResults({ c0: "done" }).result()
-  expect(rolesOf(chat.thread.messages)).toEqual(["user", "assistant", "tool c1", "tool c0", "assistant"])
+  expect(rolesOf(chat.thread.messages)).toEqual(["user", "assistant", "tool c0", "tool c1", "assistant"])
   expect(unpaired(chat.thread)).toBeUndefined()
 })
 
