@@ -9,14 +9,14 @@
  *       when the reader pulls past its last event, so the next phase does not begin before that pull. A flushed outlet
  *       (its turn was cancelled) pulls bounded sources without its reader and keeps their events, before the end or the
  *       failure. A model's stream is still pulled only by the reader.
- * OUT3. `next` settles with an event, the end, or the failure. After `close` every `next` resolves with the end.
+ * OUT3. `next` settles with an event, the end, or the failure. After `close` every `next` resolves with the end. `released`
+ *       resolves when all held resources are released, or at its deadline.
  * OUT4. A driven outlet (of a living chat) is its own reader and publishes every event at once. Its driver passes the
  *       events and the end to the channel.
- * OUT5. `released` resolves when all held resources are released, or at its deadline.
+ * OUT6. Events that are always ready do not block the event loop, whether the reader gets them or not.
  */
 import { Channel, type Clock, EventLoop, type System } from "@troupe/otp"
 import type { Event } from "./Event.ts"
-import { EventBurst } from "./eventBurst.ts"
 
 /** A source of events. `pull` is called once for each requested event. */
 export interface Source {
@@ -26,6 +26,10 @@ export interface Source {
   /** Whether the number of events is bounded, so that they can be kept for a slow reader (OUT2). */
   readonly isBounded?: boolean
 }
+
+/** The time is read after `checkEvery` events, and the outlet yields to the event loop after `holdMs` milliseconds. */
+const checkEvery = 128
+const holdMs = 8
 
 interface Failure {
   readonly error: unknown
@@ -47,17 +51,28 @@ export class Outlet {
   #outstanding = false
   #isPulling = false
   #pullAgain = false
-  readonly #burst: EventBurst
+  /** The events since the time was read last, and the time of the last yield to the event loop (OUT6). */
+  #burst = 0
+  #burstSince = 0
+  readonly #holdMs: number
   #held = 0
   #begun = false
   #onReleased: (() => void) | undefined
   /** Whether bounded sources are pulled without a waiting reader (OUT2). */
   #isFlushed = false
 
-  /** `join` is the rule of the channel for unread events. */
-  constructor(burst = new EventBurst(), join?: Join) {
-    this.#burst = burst
-    this.events = new Channel.Channel({ join, onDemand: () => this.#pull() })
+  /**
+   * `join` is the rule of the channel for unread events. With `holdMsAtMost` 0 the outlet yields to the event loop by the
+   * count of events alone.
+   */
+  constructor(join?: Join, holdMsAtMost = holdMs) {
+    this.#holdMs = holdMsAtMost
+    this.events = new Channel.Channel({
+      join,
+      onDemand: () => {
+        if (this.#publish === undefined) this.#pull()
+      }
+    })
   }
 
   /** Begins to take events from `source`. */
@@ -202,20 +217,26 @@ export class Outlet {
     try {
       while (this.#pullAgain) {
         this.#pullAgain = false
-        this.#pullOnce()
+        const source = this.#source
+        if (source === undefined || this.#outstanding) continue
+        const isDriven = this.#publish !== undefined || (this.#isFlushed && source.isBounded === true)
+        if (!isDriven && !this.events.isAwaited) continue
+        this.#outstanding = true
+        if (++this.#burst >= checkEvery && this.#hasHeldThread()) this.#pullLater(source)
+        else source.pull(this)
       }
     } finally {
       this.#isPulling = false
     }
   }
 
-  #pullOnce(): void {
-    const source = this.#source
-    if (source === undefined || this.#outstanding) return
-    if (!this.events.isAwaited && !this.#pullsUnasked(source)) return
-    this.#outstanding = true
-    if (this.#burst.hasHeldThread()) this.#pullLater(source)
-    else source.pull(this)
+  /** Whether events have followed one another for so long that the outlet yields to the event loop (OUT6). */
+  #hasHeldThread(): boolean {
+    this.#burst = 0
+    const now = performance.now()
+    const held = now - this.#burstSince >= this.#holdMs
+    if (held) this.#burstSince = now
+    return held
   }
 
   #pullLater(source: Source): void {
@@ -223,13 +244,8 @@ export class Outlet {
       if (this.#source === source) source.pull(this)
     })
   }
-
-  /** Whether a source is pulled without a waiting reader: the outlet is driven (OUT4) or flushed (OUT2). */
-  #pullsUnasked(source: Source): boolean {
-    return this.#publish !== undefined || (this.#isFlushed && source.isBounded === true)
-  }
 }
 
 /** Makes an outlet for a system. With a seed the outlet is deterministic: it does not depend on the host's speed. */
 export const outletIn = (system: System.System, join?: Join): Outlet =>
-  new Outlet(system.seed === undefined ? new EventBurst() : new EventBurst(0), join)
+  new Outlet(join, system.seed === undefined ? holdMs : 0)

@@ -21,31 +21,27 @@ export class QueueSource implements Source {
   push(...events: ReadonlyArray<Event>): void {
     if (this.#over) return
     for (const event of events) this.#waiting.push(event)
-    this.#answer()
+    if (this.#outlet !== undefined) this.#answer(this.#outlet)
   }
 
   /** No more events will be added. */
   end(): void {
     this.#over = true
-    this.#answer()
+    if (this.#outlet !== undefined) this.#answer(this.#outlet)
   }
 
   pull(outlet: Outlet): void {
-    this.#outlet = outlet
-    this.#answer()
+    this.#answer(outlet)
   }
 
   exhausted(): void {
     this.#done()
   }
 
-  #answer(): void {
-    const outlet = this.#outlet
-    if (outlet === undefined) return
+  #answer(outlet: Outlet): void {
     const event = this.#waiting.shift()
-    if (event === undefined && !this.#over) return
-    this.#outlet = undefined
-    if (event === undefined) outlet.exhaust(this)
-    else outlet.emit(this, event)
+    this.#outlet = event === undefined && !this.#over ? outlet : undefined
+    if (event !== undefined) outlet.emit(this, event)
+    else if (this.#over) outlet.exhaust(this)
   }
 }

@@ -36,13 +36,16 @@ const isPlain = (value: object): boolean => {
 const isWellFormed = (value: unknown, level: number): boolean => {
   if (typeof value === "string") return value.isWellFormed()
   if (typeof value !== "object" || value === null || level > deepest || !isPlain(value)) return true
-  // Every event and message passes here: the loops allocate nothing.
+  // Every event and message passes here: the loops allocate nothing, and call nothing for a text.
   if (Array.isArray(value)) {
     for (const element of value) if (!isWellFormed(element, level + 1)) return false
     return true
   }
   for (const key in value) {
-    if (!key.isWellFormed() || !isWellFormed(Reflect.get(value, key), level + 1)) return false
+    if (!key.isWellFormed()) return false
+    const field: unknown = Reflect.get(value, key)
+    const isText = typeof field === "string"
+    if (isText ? !field.isWellFormed() : typeof field === "object" && !isWellFormed(field, level + 1)) return false
   }
   return true
 }

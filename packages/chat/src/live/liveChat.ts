@@ -450,7 +450,7 @@ export class LiveChat implements TurnsHome {
   #turnOf(messages: ReadonlyArray<Message>, start: TurnStart): LiveTurn {
     const said = saidBy(this.#home, this.id, messages, start)
     const complete = completionOf(this.#home, this.id, start)
-    return new LiveTurn(said, this.options(said.own), (event) => this.#published(event), start.delivery, complete)
+    return new LiveTurn(said, this.options(said.own), this.#published, start.delivery, complete)
   }
 
   /** The question that a sender can see now (MAIL5). */
@@ -458,7 +458,7 @@ export class LiveChat implements TurnsHome {
     return questionNow(this.context, this.#shown)
   }
 
-  #published(event: Event): void {
+  readonly #published = (event: Event): void => {
     if (event.type === "ask_user_requested") this.#shown = questionName(this.context?.turn?.id, event.toolCallId)
     this.feed.published(event)
     this.view.published(event)

@@ -44,6 +44,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   #result: ChatResult | undefined
   #ended: (() => void) | undefined
   readonly #complete: CompleteError | undefined
+  /** Called with each event. */
   readonly #published: (event: Event) => void
   /** Resolves when the turn is over, also when it failed; never rejects. */
   readonly ended: Promise<void>
@@ -70,10 +71,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
       this.#ended = resolve
     })
     outlet.whenEnded((failure) => this.#ends(failure))
-    outlet.drive((event) => {
-      if (event.type === "chat_completed") this.#result = event.result
-      this.#emit(event)
-    })
+    outlet.drive(this.#take)
   }
 
   /** The input's id, from the sender or generated. */
@@ -150,7 +148,8 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     throw new ValidationError("invalid_options", [{ field: ["schema"], reason }])
   }
 
-  #emit(event: Event): void {
+  readonly #take = (event: Event): void => {
+    if (event.type === "chat_completed") this.#result = event.result
     this.#events.push(event)
     if (this.#followers !== undefined) for (const follower of this.#followers) follower.#events.push(event)
     this.#published(event)
@@ -158,7 +157,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
 
   /** Adds an event of a child; after `chat_completed` there are none. */
   pass(event: Event): void {
-    if (this.#result === undefined && this.#end === undefined) this.#emit(event)
+    if (this.#result === undefined && this.#end === undefined) this.#take(event)
   }
 
   /** Fails the turn because its process is gone, and returns it. */

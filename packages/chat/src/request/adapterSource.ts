@@ -15,9 +15,16 @@
  *        after an event that cannot be read: such a reply cannot become whole. `message_completed` with its usage, `raw_chunk` and
  *        `error` still pass.
  */
-import { type AdapterOptions, type AdapterStream, isSeveral, type Yielded } from "../adapter/index.ts"
+import type { AdapterOptions, AdapterStream, Yielded } from "../adapter/index.ts"
 import { AdapterError, type PreflightError, StreamError } from "../errors/index.ts"
-import { type AdapterEvent, type Outlet, type Source, storableEvent, type StreamCollector } from "../events/index.ts"
+import {
+  type AdapterEvent,
+  type MessageCompleted,
+  type Outlet,
+  type Source,
+  storableEvent,
+  type StreamCollector
+} from "../events/index.ts"
 import { isPromiseLike, type LazyAbortController, IdleTimeout } from "../async/index.ts"
 import { ReplyBounds } from "./replyBounds.ts"
 import type { RequestCost } from "./requestCost.ts"
@@ -117,7 +124,13 @@ export class AdapterSource implements Source {
     let value: unknown
     try {
       if (result.done === true) return this.#onEnd(outlet)
-      value = this.#firstOf(result.value)
+      value = result.value
+      // The event that the adapter yielded, or the first of several. An empty array is no event.
+      if (Array.isArray(value) && value.length > 0) {
+        this.#several = value as ReadonlyArray<AdapterEvent>
+        this.#place = 0
+        value = this.#nextOfArray()
+      }
     } catch (thrown) {
       return this.#onUnreadable(thrown)
     }
@@ -157,34 +170,19 @@ export class AdapterSource implements Source {
       this.#begun = true
       if (reading instanceof AdapterError) throw reading
       if (this.#collector.failed && isContent(reading)) return this.#onLost(outlet)
-      event = this.#referring(storableEvent(reading, this.#options.maxToolArgumentCharacters))
+      event = storableEvent(reading, this.#options.maxToolArgumentCharacters)
+      if (event.type === "message_completed" && this.#options.blobs !== undefined) {
+        event = withReferences(event, this.#options.blobs)
+      }
       if (this.#cost !== undefined) event = this.#cost.priced(event)
       this.#collector.apply(event)
       passes = this.#passes(event)
     } catch (thrown) {
       return this.#onUnreadable(thrown)
     }
-    if (!this.#observed(event, outlet)) return
+    if (this.#options.onEvent !== undefined && !this.#observed(event, outlet, this.#options.onEvent)) return
     if (passes) outlet.emit(this, event)
     else outlet.skip(this)
-  }
-
-  /** BLOBREF2 */
-  #referring(event: AdapterEvent): AdapterEvent {
-    const { blobs } = this.#options
-    if (event.type !== "message_completed" || blobs === undefined) return event
-    const message = event.message as AssistantMessage | undefined
-    if (message?.parts === undefined) return event
-    const parts = blobs.kept(message.parts)
-    return parts === message.parts ? event : { ...event, message: { ...message, parts } }
-  }
-
-  /** The event that the adapter yielded, or the first of several. An empty array is no event. */
-  #firstOf(yielded: Yielded): unknown {
-    if (!isSeveral(yielded) || yielded.length === 0) return yielded
-    this.#several = yielded
-    this.#place = 0
-    return this.#nextOfArray()
   }
 
   #nextOfArray(): unknown {
@@ -206,9 +204,7 @@ export class AdapterSource implements Source {
   }
 
   /** Passes the event to `onEvent`; its exceptions and rejections are rethrown to the reader. */
-  #observed(event: AdapterEvent, outlet: Outlet): boolean {
-    const { onEvent } = this.#options
-    if (onEvent === undefined) return true
+  #observed(event: AdapterEvent, outlet: Outlet, onEvent: NonNullable<RunOptions["onEvent"]>): boolean {
     try {
       const returned: unknown = onEvent(event)
       if (isPromiseLike(returned)) failIfRejected(outlet, returned)
@@ -258,6 +254,14 @@ export class AdapterSource implements Source {
         return true
     }
   }
+}
+
+/** BLOBREF2 */
+const withReferences = (event: MessageCompleted, blobs: NonNullable<RunOptions["blobs"]>): MessageCompleted => {
+  const message = event.message as AssistantMessage | undefined
+  if (message?.parts === undefined) return event
+  const parts = blobs.kept(message.parts)
+  return parts === message.parts ? event : { ...event, message: { ...message, parts } }
 }
 
 const isContent = ({ type }: AdapterEvent): boolean =>

@@ -63,15 +63,18 @@ export class ReplyBounds {
   /** Reads the next value. */
   read(value: unknown): AdapterEvent | AdapterError | undefined {
     this.#left -= charactersOfValue
-    if (!isAdapterEvent(value)) return this.#foreign(value)
-    if (this.#isCompleted && value.type !== "raw_chunk" && value.type !== "error") {
-      return malformed(`yielded a ${value.type} event after message_completed; end the stream there`)
+    if (typeof value !== "object" || value === null) return this.#foreign(value)
+    const event = value as AdapterEvent
+    const characters = this.#charactersOf(event)
+    if (characters === undefined) return this.#foreign(value)
+    if (this.#isCompleted && event.type !== "raw_chunk" && event.type !== "error") {
+      return malformed(`yielded a ${event.type} event after message_completed; end the stream there`)
     }
-    this.#left -= this.#charactersOf(value)
+    this.#left -= characters
     if (this.#left < 0) return this.#tooLarge()
     if (this.#fileBytes > this.#mostBytes) return this.#tooManyBytes()
-    if (value.type === "message_completed") this.#isCompleted = true
-    return value
+    if (event.type === "message_completed") this.#isCompleted = true
+    return event
   }
 
   #foreign(value: unknown): AdapterError | undefined {
@@ -82,7 +85,8 @@ export class ReplyBounds {
     return this.#left < 0 ? this.#tooLarge() : undefined
   }
 
-  #charactersOf(event: AdapterEvent): number {
+  /** The characters that an event adds; `undefined` for a value that is no event of an adapter. */
+  #charactersOf(event: AdapterEvent): number | undefined {
     switch (event.type) {
       case "text_delta": {
         const length = lengthOf(event.delta)
@@ -115,6 +119,8 @@ export class ReplyBounds {
         return this.#charactersOfMessage(event)
       case "error":
         return 0
+      default:
+        return undefined
     }
   }
 
@@ -140,9 +146,10 @@ export class ReplyBounds {
     const text = this.#again(
       typeof content === "string" ? content.length : this.#sizeOf({ content: this.#counted(content) })
     )
-    return (
-      text + this.#beyondReasoning(kept) + this.#beyondReasoning(metadata) + this.#beyondStreamed(this.#counted(parts))
-    )
+    const noted =
+      (kept === undefined ? 0 : this.#beyondReasoning(kept)) +
+      (metadata === undefined ? 0 : this.#beyondReasoning(metadata))
+    return text + noted + (parts === undefined ? 0 : this.#beyondStreamed(this.#counted(parts)))
   }
 
   /** Counts the bytes of a list of parts, and returns the parts without these. */
@@ -218,25 +225,3 @@ const charactersIn = (chunk: unknown): number => {
   const { delta, text } = chunk as { readonly delta?: unknown; readonly text?: unknown }
   return lengthOf(delta) + lengthOf(text)
 }
-
-/** A set of tags would compute a hash for each fragment of a reply. */
-const isAdapterTag = (tag: unknown): tag is AdapterEvent["type"] => {
-  switch (tag) {
-    case "text_delta":
-    case "reasoning_delta":
-    case "tool_call_delta":
-    case "raw_chunk":
-    case "message_started":
-    case "text_completed":
-    case "tool_call_started":
-    case "tool_call_completed":
-    case "message_completed":
-    case "error":
-      return true
-    default:
-      return false
-  }
-}
-
-const isAdapterEvent = (value: unknown): value is AdapterEvent =>
-  typeof value === "object" && value !== null && isAdapterTag((value as { readonly type?: unknown }).type)

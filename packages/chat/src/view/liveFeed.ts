@@ -63,15 +63,13 @@ export class LiveFeed {
     return this.#failure
   }
 
-  /** Handles a new event of the chat (FEED1). */
+  /** Handles a new event of the chat. Without readers or cursors, only the newest events are kept (FEED1). */
   published(event: Event): void {
-    if (this.#life === undefined && !this.isRead) return this.#keep(event)
-    this.log.append(event)
-    if (this.#waiting !== undefined) this.#serve()
-  }
-
-  /** Keeps an event without readers or cursors (FEED1). */
-  #keep(event: Event): void {
+    if (this.#life !== undefined || (this.#readers !== undefined && this.#readers.size > 0)) {
+      this.log.append(event)
+      if (this.#waiting !== undefined) this.#serve()
+      return
+    }
     const unlogged = (this.#unlogged ??= [])
     unlogged.push(event)
     if (event.type === "chat_completed") this.#forget()

@@ -44,8 +44,6 @@ const resting: ReadonlySet<unknown> = new Set<MachineSnapshot["value"]>([
 /** The states that another state follows at once, in the same turn of the process. */
 const passing: ReadonlySet<unknown> = new Set<unknown>(["beginning", "phaseC", "closing", "withdrawing"])
 
-const isPassing = ({ value }: ChatState): boolean => passing.has(typeof value === "string" ? value : value.running)
-
 const nothing: ReadonlyArray<ToolCallView> = []
 const none = (): ReadonlyArray<ToolCallView> => nothing
 
@@ -164,12 +162,14 @@ export class LiveState implements StepWatcher {
   transitioned(machine: ChatState): void {
     this.#machine = machine
     this.#changes++
-    if (isPassing(machine)) return this.follower?.transitioned(true, false)
+    const { value } = machine
+    const isPassing = passing.has(typeof value === "string" ? value : value.running)
+    if (isPassing) return this.follower?.transitioned(true, false)
     const { turn, steps } = machine.current
     if (turn === undefined || (this.#step !== undefined && steps.length > this.#step.before)) this.#endReply()
     if (turn === undefined) this.#forgetCalls()
     this.follower?.transitioned(false, turn === undefined)
-    this.changed()
+    if (this.#waiting !== undefined) this.changed()
   }
 
   /** Adds a function that is called at each change (VIEW5); returns a function that removes it. */

@@ -236,7 +236,7 @@ export class LiveView {
       this.#children = undefined
       this.#calls?.feed.stepOver()
     }
-    this.#notify()
+    if (this.#observers !== undefined) this.#notify()
     this.follower?.changed()
   }
 
@@ -244,9 +244,12 @@ export class LiveView {
   published(event: Event): void {
     this.follower?.event(event)
     if (event.type === "tool_execution_completed") this.#children?.ended(event.id)
-    if (event.type !== "message_started" && event.type !== "request_delayed") return this.changed()
+    if (event.type !== "message_started" && event.type !== "request_delayed") {
+      if (this.#observers !== undefined) this.changed()
+      return
+    }
     this.#snapshot = undefined
-    this.#notify()
+    if (this.#observers !== undefined) this.#notify()
     this.follower?.changed()
     this.state.changed()
   }

@@ -134,7 +134,7 @@ test("OUT4 driven and failed, what a later phase says reaches nobody, and the ph
   expect([seen, done]).toEqual([[], 1])
 })
 
-test("OUT5 `released` waits for all that is held", async () => {
+test("OUT3 `released` waits for all that is held", async () => {
   const clock = Clock.test()
   const outlet = new Outlet()
   await outlet.released(clock, 1_000)
@@ -149,7 +149,7 @@ test("OUT5 `released` waits for all that is held", async () => {
   expect([released, clock.pending]).toEqual([2, 0])
 })
 
-test("OUT5 `released` never waits past its deadline", async () => {
+test("OUT3 `released` never waits past its deadline", async () => {
   const clock = Clock.test()
   const outlet = new Outlet()
   outlet.hold()

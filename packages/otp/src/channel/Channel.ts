@@ -113,7 +113,10 @@ export class Channel<A extends object | string | number> extends Reader<A> {
   push(item: A): void {
     const resolve = this.#resolve
     if (resolve !== undefined) {
-      this.#nextWaiting()
+      if (this.#others === undefined) {
+        this.#resolve = undefined
+        this.#reject = undefined
+      } else this.#nextWaiting()
       resolve({ done: false, value: item })
     } else if (!this.#isOver) {
       this.#isAsking = false
@@ -152,7 +155,7 @@ export class Channel<A extends object | string | number> extends Reader<A> {
 
   /** Resolves with the oldest item or with the end; rejects with the failure. */
   next(): Promise<IteratorResult<A, undefined>> {
-    const ready = this.#ready()
+    const ready = this.#unread === undefined && !this.#isOver ? undefined : this.#ready()
     if (ready !== undefined) return ready
     if (this.#resolve === undefined) {
       this.#isAsking = true

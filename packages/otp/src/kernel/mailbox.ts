@@ -33,14 +33,6 @@ class Page {
     this.messages = from.slice()
   }
 
-  add(message: unknown): void {
-    if (message instanceof CastMessage) {
-      this.messages[this.end] = message.message
-      this.casts |= 1 << this.end
-    } else this.messages[this.end] = message
-    this.end++
-  }
-
   at(index: number): unknown {
     const message = this.messages[index]
     return (this.casts >>> index) & 1 ? new CastMessage(message) : message
@@ -69,32 +61,33 @@ export class Mailbox {
       page = page.next
       this.#last = page
     }
-    page.add(message)
+    if (message instanceof CastMessage) {
+      page.messages[page.end] = message.message
+      page.casts |= 1 << page.end
+    } else page.messages[page.end] = message
+    page.end++
     this.size++
   }
 
   shift(): unknown {
     if (this.size === 0) return undefined
     const page = this.#first
-    const message = page.at(this.#head)
+    const message = page.casts === 0 ? page.messages[this.#head] : page.at(this.#head)
     page.messages[this.#head] = undefined
     this.#head++
     this.size--
-    if (this.#head === page.end) this.#turn(page)
-    return message
-  }
-
-  /** Leaves the first page after it was read; the only page is reused. */
-  #turn(page: Page): void {
+    if (this.#head < page.end) return message
     this.#head = 0
     if (page.next === undefined) {
+      // The only page is reused.
       page.end = 0
       page.casts = 0
-      return
+    } else {
+      this.#first = page.next
+      // A reference from an old page would keep the younger page from being collected soon.
+      page.next = undefined
     }
-    this.#first = page.next
-    // A reference from an old page would keep the younger page from being collected soon.
-    page.next = undefined
+    return message
   }
 
   /** The first messages, without removing them. */

@@ -108,13 +108,12 @@ export class RunQueue<Member extends Queued> {
       break
     }
     this.#scheduled = false
-    this.#compact()
+    if (this.#head >= compactFrom && this.#head * 2 >= this.#waiting.length) this.#compact()
     if (this.#head < this.#waiting.length) this.#schedule()
   }
 
-  /** Removes the taken entries, once they are many and at least half of the queue. */
+  /** Removes the taken entries, which are many and at least half of the queue. */
   #compact(): void {
-    if (this.#head < compactFrom || this.#head * 2 < this.#waiting.length) return
     this.#waiting = this.#waiting.slice(this.#head)
     this.#head = 0
   }

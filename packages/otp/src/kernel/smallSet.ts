@@ -37,6 +37,10 @@ export class SmallSet<A extends object> {
   }
 
   add(thing: A): void {
+    if (this.#one === undefined && this.#others === undefined) {
+      this.#one = thing
+      return
+    }
     if (this.has(thing)) return
     if (this.#others !== undefined && this.#others.size > 0) this.#others.add(thing)
     else if (this.#one === undefined) this.#one = thing

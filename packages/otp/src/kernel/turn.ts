@@ -17,27 +17,6 @@ const take = (cell: Cell, message: unknown): void => {
   else cell.behaviour.handle?.(cell, message)
 }
 
-const takeMail = (cell: Cell): number => {
-  let count = 0
-  if (!cell.begun) {
-    cell.begun = true
-    const { observer } = cell.kernel
-    if (observer === undefined) begin(cell)
-    else observer.handle(cell, undefined, begin)
-  }
-  if (cell.behaviour.handle === undefined) return count
-  while (count < slice && !cell.dead && !cell.busy && cell.mailbox !== undefined && cell.mailbox.size > 0) {
-    count++
-    const message = cell.mailbox.shift()
-    cell.handling = message
-    const { observer } = cell.kernel
-    if (observer === undefined) take(cell, message)
-    else observer.handle(cell, message, take)
-    if (!cell.busy) cell.handling = undefined
-  }
-  return count
-}
-
 /** Records that a busy process may have finished its message. */
 export const settled = (cell: Cell): void => {
   if (cell.busy) return
@@ -51,13 +30,29 @@ export const turn = (cell: Cell): number => {
   const { kernel } = cell
   const before = kernel.current
   kernel.current = cell
+  let count = 0
   try {
-    return takeMail(cell)
+    if (!cell.begun) {
+      cell.begun = true
+      if (kernel.observer === undefined) begin(cell)
+      else kernel.observer.handle(cell, undefined, begin)
+    }
+    if (cell.behaviour.handle === undefined) return count
+    while (count < slice && !cell.dead && !cell.busy && cell.mailbox !== undefined && cell.mailbox.size > 0) {
+      count++
+      const message = cell.mailbox.shift()
+      cell.handling = message
+      const { observer } = kernel
+      if (observer === undefined) take(cell, message)
+      else observer.handle(cell, message, take)
+      if (!cell.busy) cell.handling = undefined
+    }
+    return count
   } catch (error) {
     die(cell, error, "own")
     return 1
   } finally {
     kernel.current = before
-    wake(cell)
+    if (cell.mailbox !== undefined && cell.mailbox.size > 0) wake(cell)
   }
 }

@@ -323,7 +323,7 @@ const timeOf = (options: CallOptions | undefined): number => milliseconds(option
 const routeOf = (target: Pid | Name, options: CallOptions | undefined) => {
   const server = cellAt(target)
   const caller = options?.from === undefined ? server?.kernel.current : cellOf(options.from)
-  return { server, caller, ms: timeOf(options), in: "GenServer.call" }
+  return { server, caller, ms: milliseconds(options?.timeout ?? 5000), in: "GenServer.call" }
 }
 
 /**

@@ -220,7 +220,8 @@ export class Server implements Behaviour {
         this.#state = value.state
         if (from === undefined) return this.#end(cell, new BadReturnValue({ value }), "own")
         from.answer(value.value)
-        return this.#proceed(cell, value.next)
+        if (value.next !== undefined) this.#proceed(cell, value.next)
+        return
       case "noreply":
         this.#state = value.state
         return this.#proceed(cell, value.next)

@@ -97,14 +97,14 @@ class LiveClock implements Clock {
 
   setTimeout(run: () => void, ms: number): unknown {
     const entry = this.#timers.add(performance.now() + delayOf(ms), run)
-    if (this.#timers.peek() === entry) this.#arm()
+    if (this.#timers.entries[0] === entry) this.#arm()
     return entry
   }
 
   clearTimeout(id: unknown): void {
     if (!isEntry(id)) return clearBackground(id)
     this.#timers.remove(id)
-    if (this.#timers.size > 0 || this.#leaving) return
+    if (this.#timers.entries.length > 0 || this.#leaving) return
     this.#leaving = true
     macrotask(this.#leave)
   }
@@ -117,7 +117,7 @@ class LiveClock implements Clock {
 
   readonly #leave = (): void => {
     this.#leaving = false
-    if (this.#timers.size === 0) this.#disarm()
+    if (this.#timers.entries.length === 0) this.#disarm()
   }
 
   #disarm(): void {
@@ -126,9 +126,9 @@ class LiveClock implements Clock {
   }
 
   #arm(): void {
-    const next = this.#timers.peek()
+    const next = this.#timers.entries[0]
     if (next === undefined || (this.#host !== undefined && this.#host.due <= next.due)) return
-    this.#disarm()
+    if (this.#host !== undefined) this.#disarm()
     const delay = Math.min(longestHostTimeout, Math.max(1, Math.ceil(next.due - performance.now())))
     this.#host = { id: setTimeout(() => this.#fire(), delay), due: next.due }
     if (!this.#holds) releaseHeld(this.#host.id)
@@ -138,7 +138,7 @@ class LiveClock implements Clock {
     this.#host = undefined
     const now = performance.now()
     try {
-      for (let next = this.#timers.peek(); next !== undefined && next.due <= now; next = this.#timers.peek()) {
+      for (let next = this.#timers.entries[0]; next !== undefined && next.due <= now; next = this.#timers.entries[0]) {
         this.#timers.remove(next)
         next.run()
       }
@@ -157,7 +157,7 @@ class ManualClock implements TestClock {
   #now = 0
 
   get pending(): number {
-    return this.#timers.size
+    return this.#timers.entries.length
   }
 
   now(): number {
@@ -194,7 +194,7 @@ class ManualClock implements TestClock {
 
   /** Removes and returns the timer that is due first, background timers included. */
   #take(end: number): TimerEntry | undefined {
-    const [one, other] = [this.#timers.peek(), this.#background.peek()]
+    const [one, other] = [this.#timers.entries[0], this.#background.entries[0]]
     const isOfBackground = other !== undefined && (one === undefined || other.due < one.due)
     const next = isOfBackground ? other : one
     if (next === undefined || next.due > end) return undefined
@@ -211,7 +211,7 @@ class ManualClock implements TestClock {
     end.catch(() => undefined)
     for (let standstills = 0; !watched.done && standstills < patience; standstills++) {
       await settle()
-      const next = this.#timers.peek()
+      const next = this.#timers.entries[0]
       if (next === undefined || next.due === Number.POSITIVE_INFINITY || watched.done) continue
       standstills = -1
       await this.advance(next.due - this.#now)

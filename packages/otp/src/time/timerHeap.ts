@@ -3,7 +3,7 @@
  *
  * Owns the waiting entries. It does not read a clock and starts no host timers.
  *
- * HEAP1. `peek` returns the entry that is due first; of two with the same due time, the one that was added first.
+ * HEAP1. The first of `entries` is due first; of two with the same due time, the one that was added first.
  * HEAP2. A removed entry leaves the heap at once, without a tombstone.
  */
 
@@ -19,20 +19,13 @@ const before = (a: TimerEntry, b: TimerEntry): boolean => a.due < b.due || (a.du
 
 export class TimerHeap {
   readonly #entries: Array<TimerEntry> = []
+  readonly entries: ReadonlyArray<TimerEntry> = this.#entries
   #order = 0
-
-  get size(): number {
-    return this.#entries.length
-  }
-
-  peek(): TimerEntry | undefined {
-    return this.#entries[0]
-  }
 
   add(due: number, run: () => void): TimerEntry {
     const entry: TimerEntry = { due, order: this.#order++, run, index: this.#entries.length }
     this.#entries.push(entry)
-    this.#rise(entry)
+    if (entry.index > 0) this.#rise(entry)
     return entry
   }
 
