@@ -12,9 +12,9 @@
 import { type GenServer, type Name, type Pid, Process, type Task } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import * as Read from "../runner/json.ts"
-import type { Json } from "../runner/json.ts"
+import { type Json, tablesIn } from "../runner/json.ts"
 import { NotRun } from "../runner/suite.ts"
-import type { CaseWorld } from "./caseWorld.ts"
+import { type CaseWorld, NotStarted } from "./caseWorld.ts"
 import { decodeReason } from "./terms.ts"
 
 /** The implementation of a verb; its result is the value of the step. */
@@ -58,17 +58,22 @@ export const act =
       return lifted(call(actor, ...(values as ReadonlyArray<unknown> as Arguments<R>)))
     })
 
+const observing =
+  (toValue: (result: unknown) => unknown) =>
+  <const R extends ReadonlyArray<Reader<unknown>>>(observed: string, reads: R, call: Call<R>): Verb => {
+    const [word, ...places] = observed.split(" ")
+    const run = act(reads, call)
+    return (actor, args) =>
+      Effect.map(run(actor, args), (result) =>
+        actor.observe(word, ...places.map((place) => args[Number(place)]), toValue(result))
+      )
+  }
+
 /** A verb that observes a word, the arguments at these places, and the result: `info 0 1`. */
-export const verb = <const R extends ReadonlyArray<Reader<unknown>>>(
-  observed: string,
-  reads: R,
-  call: Call<R>
-): Verb => {
-  const [word, ...places] = observed.split(" ")
-  const run = act(reads, call)
-  return (actor, args) =>
-    Effect.map(run(actor, args), (value) => actor.observe(word, ...places.map((place) => args[Number(place)]), value))
-}
+export const verb = observing((result) => result)
+
+/** A verb that observes a word, the arguments at these places, and `ok`. */
+export const confirm = observing(() => "ok")
 
 const isStep = (value: unknown): value is Effect.Effect<unknown, unknown> => Effect.isEffect(value)
 
@@ -94,6 +99,11 @@ export interface Turn {
   readonly message: unknown
   readonly from?: GenServer.From<unknown>
   readonly state: { value: Json }
+}
+
+/** Verbs under further names. */
+const { synonyms } = tablesIn("words.json", import.meta.url) as {
+  readonly synonyms: Readonly<Record<string, string>>
 }
 
 /** Steps that read only their own process. */
@@ -134,12 +144,17 @@ export class Actor {
     return Effect.suspend(() => {
       const [word, ...args] = Read.list(step)
       const name = Read.text(word)
-      const found = this.world.vocabulary[name]
+      const found = this.world.vocabulary[synonyms[name] ?? name]
       if (found === undefined) return this.#refuse(name)
       if (!local.has(name)) this.#land()
       const before = Process.isAlive(this.self)
       const goesOn = (): boolean => !before || Process.isAlive(this.self)
-      return found(this, args).pipe(Effect.flatMap((value) => (goesOn() ? Effect.succeed(value) : Effect.never)))
+      return found(this, args).pipe(
+        Effect.catchDefect((error) =>
+          error instanceof NotStarted ? Effect.andThen(Effect.sleep(1), this.perform(step)) : Effect.die(error)
+        ),
+        Effect.flatMap((value) => (goesOn() ? Effect.succeed(value) : Effect.never))
+      )
     })
   }
 

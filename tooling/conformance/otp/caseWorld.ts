@@ -20,6 +20,9 @@ const named = <A>(map: ReadonlyMap<string, A>, name: string): A => {
   return found
 }
 
+/** A name of a process that is started later. */
+export class NotStarted extends TypeError {}
+
 /** `V` is the vocabulary of its actors. */
 export class CaseWorld<V> {
   readonly clock: Clock.Clock
@@ -31,6 +34,7 @@ export class CaseWorld<V> {
   readonly exits = new Map<string, Json>()
   /** Monitors, timers and tasks, by their names in the script. */
   readonly refs = new Map<string, object>()
+  readonly aliases = new Map<string, Process.Alias<unknown>>()
   readonly tasks = new Map<string, Task.Task<unknown>>()
   /** Callers that a server replies to later. */
   readonly stashed = new Map<string, GenServer.From<unknown>>()
@@ -77,7 +81,7 @@ export class CaseWorld<V> {
 
   pid(name: string): Pid<unknown> {
     const pid = this.#incarnations.get(name)?.at(-1) ?? (keyOf(this.#labels, name) as Pid<unknown> | undefined)
-    if (pid === undefined) throw new TypeError(`no process was started as ${name}`)
+    if (pid === undefined) throw new NotStarted(`no process was started as ${name}`)
     return pid
   }
 

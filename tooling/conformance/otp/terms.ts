@@ -8,7 +8,7 @@
  */
 import { isDeepStrictEqual } from "node:util"
 import { ExitReason, OtpError, SystemMessage, Task } from "@troupe/otp"
-import type { Name, Pid } from "@troupe/otp"
+import type { Name, Pid, Registry } from "@troupe/otp"
 import { isList, isObject, type Json, type JsonObject, tablesIn, text } from "../runner/json.ts"
 
 /** An exception raised by a step. */
@@ -76,6 +76,8 @@ const isAddress = (target: Pid | Name): target is Name => "whereis" in target
 const isTimeout = (value: object): value is { readonly ref: unknown; readonly message: unknown } =>
   "_tag" in value && value._tag === "Timeout"
 
+const isChange = (value: object): value is Registry.Change => "_tag" in value && "registry" in value
+
 const encodeObject = (names: Names, value: object): Json => {
   if (SystemMessage.isExit(value)) return ["EXIT", names.encode(value.from), names.encode(value.reason)]
   if (SystemMessage.isDown(value)) {
@@ -85,6 +87,11 @@ const encodeObject = (names: Names, value: object): Json => {
   if (Task.isReply(value)) return [names.encode(value.ref), names.encode(value.value)]
   if (ExitReason.isShutdown(value)) return ["shutdown", names.encode(value.value)]
   if (ExitReason.isNoCatch(value)) return { nocatch: names.encode(value.value) }
+  if (isChange(value)) {
+    const { _tag, registry, key, pid, value: registered } = value
+    const entry = [_tag.toLowerCase(), names.labelOf(registry) ?? "?", ...[key, pid].map((part) => names.encode(part))]
+    return _tag === "Register" ? [...entry, names.encode(registered)] : entry
+  }
   if (isTimeout(value)) return ["timeout", names.encode(value.ref), names.encode(value.message)]
   if (value instanceof Error) return encodeError(names, value)
   if (Array.isArray(value)) return value.map((item: unknown) => names.encode(item))

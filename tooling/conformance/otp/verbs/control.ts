@@ -26,13 +26,10 @@ const worth = (actor: Actor, value: unknown): Json => {
 
 const caught: Verb = (actor, [step]) =>
   actor.perform(step ?? []).pipe(
-    Effect.matchCauseEffect({
-      onSuccess: (value) => Effect.sync(() => actor.observe("ok", worth(actor, value))),
-      onFailure: (cause) => {
-        const thrown = Cause.squash(cause)
-        if (Cause.hasInterruptsOnly(cause) || thrown instanceof Returned) return Effect.failCause(cause)
-        return Effect.sync(() => actor.observe("caught", ...classify(thrown)))
-      }
+    Effect.catchCause((cause) => {
+      const thrown = Cause.squash(cause)
+      if (Cause.hasInterruptsOnly(cause) || thrown instanceof Returned) return Effect.failCause(cause)
+      return Effect.sync(() => actor.observe("caught", ...classify(thrown)))
     })
   )
 
@@ -74,7 +71,10 @@ const left = (as: string, read: (ref: Timer.TimerRef) => number | false) =>
   verb(`${as} 0`, [arg.text], ({ world }, ref) => (read(world.ref(ref) as Timer.TimerRef) === false ? false : "int"))
 
 export const control: Verbs = {
-  catch: caught,
+  catch: (actor, [step]) => caught(actor, [["observed", step ?? []]]),
+  catch2: caught,
+  observed: (actor, [step]) =>
+    Effect.map(actor.perform(step ?? []), (value) => actor.observe("ok", worth(actor, value))),
   timed,
   try_after: (actor, [step, after]) =>
     Effect.ensuring(actor.perform(step ?? []), Effect.orDie(actor.script(list(after)))),

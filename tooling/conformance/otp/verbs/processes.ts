@@ -21,7 +21,7 @@ export const bodyOf =
       return new Actor(world, self).script(script).pipe(Effect.catch(value))
     })
 
-const labels = (world: World, pids: ReadonlyArray<Pid> = []): ReadonlyArray<string> =>
+export const labels = (world: World, pids: ReadonlyArray<Pid> = []): ReadonlyArray<string> =>
   pids.map((pid) => world.labelOf(pid) ?? "?").toSorted()
 
 const information = (world: World, pid: Pid, what: string): unknown => {
@@ -57,6 +57,22 @@ export const processes: Verbs = {
   unlink: verb("unlink", [arg.pid], ({ self }, pid) => Process.unlink(self, pid)),
   monitor: monitor(arg.pid),
   monitor_name: monitor(arg.name),
+  alias: act([arg.text, arg.raw], ({ world, self }, name, mode) => {
+    world.aliases.set(name, Process.alias(self, mode === "reply" ? mode : undefined))
+  }),
+  monitor_alias: act([arg.pid, arg.text, arg.raw], ({ world, self }, pid, name, mode) => {
+    const { ref, alias } = Process.monitorAlias(self, pid, mode === "demonitor" ? mode : undefined)
+    world.aliases.set(name, alias)
+    world.refs.set(name, ref)
+  }),
+  send_alias: act([arg.text, arg.term], ({ world }, name, message) => {
+    const alias = world.aliases.get(name)
+    if (alias !== undefined) Process.send(alias, message)
+  }),
+  unalias: verb("unalias 0", [arg.text], ({ world }, name) => {
+    const alias = world.aliases.get(name)
+    return alias !== undefined && Process.unalias(alias)
+  }),
   demonitor: verb("demonitor", [arg.text, arg.raw, arg.raw], ({ world }, ref, ...options) => {
     const chosen = { flush: options.flat().includes("flush"), info: options.flat().includes("info") }
     return Process.demonitor(world.ref(ref) as SystemMessage.MonitorRef, chosen)

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { Agent, GenServer, type Name, OtpError, type Pid } from "@troupe/otp"
+import { Agent, GenServer, type Name, OtpError, type Pid, Process, Sys } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { isList, number, present } from "../../runner/json.ts"
-import { type Actor, arg, act, verb, type Verbs } from "../actor.ts"
+import { isList, type Json, list, number, present, text } from "../../runner/json.ts"
+import { type Actor, arg, act, confirm, type Turn, verb, type Verb, type Verbs, type World } from "../actor.ts"
 import { definitionOf, startOptionsOf } from "../serverDefinition.ts"
-import { RuntimeError } from "../terms.ts"
+import { decodeReason, RuntimeError } from "../terms.ts"
 
 /** The result of a start in OTP's form: `["ok", pid]`, `["error", reason]` or `"ignore"`. */
 export const started = async (start: () => Promise<Pid | undefined>, reasonOf = (reason: unknown) => reason) => {
@@ -41,29 +41,60 @@ const start = (isLinked: boolean) =>
 export const call = ({ self }: Actor, target: Pid | Name, request: unknown, timeout: number | "infinity" | undefined) =>
   GenServer.callEffect<unknown, unknown>(target, request, { from: self, ...present({ timeout }) })
 
-const cast = (_: Actor, target: Pid | Name, message: unknown): "ok" => {
-  GenServer.cast<unknown>(target, message)
-  return "ok"
-}
-
-const failing = (): never => {
-  throw new RuntimeError("boom")
-}
+const cast = (_: Actor, target: Pid | Name, message: unknown): void => GenServer.cast<unknown>(target, message)
 
 const agent = (value: Parameters<typeof arg.pid>[0], world: Parameters<typeof arg.pid>[1]): Agent.Agent<number> =>
   arg.pid(value, world)
 
+/** A function that fails: by an exception, an exit, a thrown value, or a bad result. */
+const failing = (how: Json | undefined, world: World) => (): never => {
+  if (how === "bad") return "junk" as never
+  if (how === "raise") throw new RuntimeError("boom")
+  const [kind, value] = list(how)
+  if (kind === "exit") return Process.exitSelf(decodeReason(world, value))
+  throw world.decode(value)
+}
+
+/** What an agent is called with: a function of its number. */
+type Run = (n: number) => never
+type AgentCall = (to: Agent.Agent<number>, run: Run, options: GenServer.CallOptions) => unknown
+
+const agentCalls: Readonly<Record<string, AgentCall>> = {
+  get: Agent.get,
+  update: Agent.update,
+  get_and_update: Agent.getAndUpdate,
+  cast: Agent.cast
+}
+
+/** A call of an agent, with a function of the step's argument and of the number. */
+const asked = (kind: string, runOf: (argument: Json | undefined, world: World) => (n: number) => unknown): Verb =>
+  (kind === "update" || kind === "cast" ? confirm : verb)(
+    `agent_${kind}`,
+    [agent, arg.raw, arg.time],
+    ({ self: from, world }, to, argument, timeout) =>
+      agentCalls[kind]?.(to, runOf(argument, world) as Run, { from, ...present({ timeout }) })
+  )
+
+const plus = (amount: Json | undefined) => (n: number) => n + number(amount)
+
+const startAgent = (valueOf: (value: Json | undefined, world: World) => () => number) =>
+  verb("agent_start", [arg.text, arg.raw], ({ world, self }, label, value) =>
+    started(async () => world.born(label, () => Agent.startLink(self, valueOf(value, world), { label })))
+  )
+
+/** A process, and the time to wait for it. */
+const system = [arg.pid, arg.time] as const
+
+type State = Turn["state"]
+
 export const servers: Verbs = {
   start: start(false),
   start_link: start(true),
-  start_timeout: start(false),
   call: verb("reply", [arg.pid, arg.term, arg.time], call),
   call_name: verb("reply", [arg.name, arg.term, arg.time], call),
-  cast: verb("cast", [arg.pid, arg.term], cast),
-  cast_name: verb("cast", [arg.name, arg.term], cast),
-  stop: verb("stop 0", [arg.pid, arg.reason, arg.time], (_, pid, reason, timeout) =>
-    done(GenServer.stop(pid, reason, timeout))
-  ),
+  cast: confirm("cast", [arg.pid, arg.term], cast),
+  cast_name: confirm("cast", [arg.name, arg.term], cast),
+  stop: confirm("stop 0", [arg.pid, arg.reason, arg.time], (_, ...how) => GenServer.stop(...how)),
   stash_from: act([arg.text], ({ world, handling: { from } }, key) => {
     if (from !== undefined) world.stashed.set(key, from)
   }),
@@ -78,25 +109,33 @@ export const servers: Verbs = {
     state.value = number(isList(state.value) ? 0 : state.value) + amount
   }),
   note_msg: act([], ({ world, self, handling }) => world.note(self, "note", handling.message)),
-  agent_start: verb("agent_start", [arg.text, arg.number], ({ world, self }, label, value) =>
-    started(async () => world.born(label, () => Agent.startLink(self, () => value, { label })))
+  agent_start: startAgent((value) => () => number(value)),
+  agent_start_fail: startAgent(failing),
+  agent_fail: (actor, [to = null, kind, how = null]) => asked(text(kind), failing)(actor, [to, how]),
+  agent_update_raise: asked("update", (_, world) => failing("raise", world)),
+  agent_get: asked("get", () => (n) => n),
+  agent_get_sleep: asked("get", (ms) => (n) => Effect.as(Effect.sleep(number(ms)), n)),
+  agent_add: asked("update", plus),
+  agent_get_and_add: asked("get_and_update", (amount) => (n) => [n, n + number(amount)]),
+  agent_cast_add: asked("cast", plus),
+  agent_update_sleep: asked("update", (ms) => (n) => Effect.as(Effect.sleep(number(ms)), n + 1)),
+  agent_stop: confirm("agent_stop", [agent, arg.reason, arg.time], (_, ...how) => Agent.stop(...how)),
+  sys_get: verb(
+    "sys_get 0",
+    system,
+    async (_, pid, timeout) => (await Sys.getState<State>(pid, present({ timeout }))).value
   ),
-  agent_get: verb("agent_get", [agent], ({ self: from }, to) => Agent.get(to, (n) => n, { from })),
-  agent_add: verb("agent_update", [agent, arg.number], ({ self: from }, to, amount) =>
-    done(Agent.update(to, (n) => n + amount, { from }))
-  ),
-  agent_get_and_add: verb("agent_get_and_update", [agent, arg.number], ({ self: from }, to, amount) =>
-    Agent.getAndUpdate(to, (n) => [n, n + amount] as const, { from })
-  ),
-  agent_cast_add: verb("agent_cast", [agent, arg.number], (_, to, amount) => {
-    Agent.cast(to, (n) => n + amount)
-    return "ok"
+  sys_replace: verb("sys_replace 0", [arg.pid, arg.number, arg.time], async (_, pid, amount, timeout) => {
+    const changed = ({ value }: State): State => ({ value: number(value) + amount })
+    return (await Sys.replaceState(pid, changed, present({ timeout }))).value
   }),
-  agent_update_raise: verb("agent_update", [agent], ({ self: from }, to) =>
-    done(Agent.update<number>(to, failing, { from }))
+  sys_suspend: confirm("sys_suspend 0", system, (_, pid, timeout) => Sys.suspend(pid, present({ timeout }))),
+  sys_resume: confirm("sys_resume 0", system, (_, pid, timeout) => Sys.resume(pid, present({ timeout }))),
+  sys_status: verb(
+    "sys_status 0",
+    system,
+    async (_, pid, timeout) => (await Sys.status(pid, present({ timeout }))).status
   ),
-  agent_update_sleep: verb("agent_update", [agent, arg.number, arg.number], ({ self: from }, to, ms, timeout) =>
-    done(Agent.update(to, (n) => Effect.as(Effect.sleep(ms), n + 1), { from, timeout }))
-  ),
-  agent_stop: verb("agent_stop", [agent], (_, to) => done(Agent.stop(to)))
+  sys_stats_on: confirm("sys_stats_on 0", [arg.pid], (_, pid) => Sys.setStatistics(pid, true)),
+  sys_stats: verb("sys_stats 0", [arg.pid], (_, pid) => Sys.statistics(pid)?.handled)
 }

@@ -7,6 +7,7 @@ import { type Pid, Process, Task, TaskSupervisor } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { isList, type Json, type JsonObject, list, number, object, optional, present, text } from "../../runner/json.ts"
 import { type Actor, arg, act, verb, type Verbs, type World } from "../actor.ts"
+import { shutdownOf } from "../childSpecs.ts"
 import { decodeReason, RuntimeError } from "../terms.ts"
 
 type Result = Task.StreamResult<JsonObject, unknown, boolean>
@@ -38,16 +39,23 @@ const workOf =
 
 const streamOf = ({ world, self }: Actor, given: JsonObject): AsyncIterable<Result> => {
   const inputs = pulled(world, list(given["inputs"]))
-  const supervisor = optional(text, given["nolink_sup"])
-  const options: Task.StreamOptions = {
+  const [linked, unlinked] = [optional(text, given["link_sup"]), optional(text, given["nolink_sup"])]
+  const options: TaskSupervisor.StreamOptions = {
     ordered: given["ordered"] !== false,
     onTimeout: given["on_timeout"] === "kill_task" ? "killTask" : "exit",
     zipInputOnExit: given["zip_input_on_exit"] === true,
-    ...present({ maxConcurrency: optional(number, given["max_concurrency"]), timeout: arg.time(given["timeout"]) })
+    ...present({
+      maxConcurrency: optional(number, given["max_concurrency"]),
+      timeout: arg.time(given["timeout"]),
+      shutdown: optional(shutdownOf, given["shutdown"])
+    })
   }
-  return supervisor === undefined
+  if (linked !== undefined) {
+    return TaskSupervisor.asyncStream(world.pid(linked), self, inputs, workOf(world), options)
+  }
+  return unlinked === undefined
     ? Task.asyncStream(self, inputs, workOf(world), options)
-    : TaskSupervisor.asyncStreamNolink(world.pid(supervisor), self, inputs, workOf(world), options)
+    : TaskSupervisor.asyncStreamNolink(world.pid(unlinked), self, inputs, workOf(world), options)
 }
 
 const shown = (result: Result): unknown => {

@@ -7,7 +7,9 @@ import { type Pid, Task, TaskSupervisor } from "@troupe/otp"
 import { fieldsOf, optional, present } from "../../runner/json.ts"
 import { type Actor, arg, act, verb, type Verbs } from "../actor.ts"
 import { dynamicOptionsOf, shutdownOf } from "../childSpecs.ts"
-import { bodyOf } from "./processes.ts"
+import { bodyOf, labels } from "./processes.ts"
+import { done } from "./servers.ts"
+import { answer } from "./supervisors.ts"
 
 const remember = ({ world }: Actor, name: string, work: string, task: Task.Task<unknown>): void => {
   world.tasks.set(name, task)
@@ -38,6 +40,20 @@ const yielded = (
 const loose = (start: (actor: Actor, work: ReturnType<typeof bodyOf>) => Pid) =>
   act([arg.text], (actor, work) => actor.world.adopt(work, start(actor, bodyOf(actor.world, work))))
 
+const startTask = (as: string) =>
+  verb(as, [arg.pid, arg.text, arg.raw], (actor, supervisor, label, given) => {
+    const { restart, shutdown } = fieldsOf(given)
+    const options = present({
+      restart: restart as "permanent" | "transient" | "temporary" | undefined,
+      shutdown: optional(shutdownOf, shutdown)
+    })
+    return answer(actor, async () => {
+      const pid = await TaskSupervisor.startChild(supervisor, bodyOf(actor.world, label), { label, ...options })
+      actor.world.adopt(label, pid)
+      return ["ok", pid]
+    })
+  })
+
 export const tasks: Verbs = {
   task_async: act([arg.text, arg.text], (actor, name, label) =>
     remember(actor, name, label, Task.async(actor.self, bodyOf(actor.world, label), { label }))
@@ -49,12 +65,14 @@ export const tasks: Verbs = {
   ),
   async_nolink: supervised(TaskSupervisor.asyncNolink),
   sup_async: supervised(TaskSupervisor.async),
-  start_child_task: verb("start_child", [arg.pid, arg.text, arg.raw], async ({ world }, supervisor, label, options) => {
-    const restart = fieldsOf(options)["restart"] as "permanent" | "transient" | "temporary" | undefined
-    const pid = await TaskSupervisor.startChild(supervisor, bodyOf(world, label), { label, ...present({ restart }) })
-    world.adopt(label, pid)
-    return ["ok", pid]
-  }),
+  start_child_task: startTask("start_child"),
+  ts_start: startTask("ts_start"),
+  ts_children: verb("ts_children", [arg.pid], async ({ world }, supervisor) =>
+    labels(world, await TaskSupervisor.children(supervisor))
+  ),
+  ts_terminate: verb("ts_terminate 1", [arg.pid, arg.pid], (actor, supervisor, pid) =>
+    answer(actor, () => done(TaskSupervisor.terminateChild(supervisor, pid)))
+  ),
   await: verb("await 0", [arg.task, arg.time], (actor, task, ms) => Task.await(task, within(actor, ms))),
   await_many: verb("await_many", [arg.tasks, arg.time], (actor, all, ms) => Task.awaitMany(all, within(actor, ms))),
   yield: yielded("yield", Task.yield),
