@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import { format } from "./ExitReason.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import type { Pid } from "./Pid.ts"
+import { summary } from "./valueSummary.ts"
 
 /**
  * A request to another process that got no reply.
@@ -106,10 +107,10 @@ export class OtherSystem extends Data.TaggedError("OtherSystem")<{ readonly pid:
   }
 }
 
-/** A supervisor request to a process that is not a supervisor. */
+/** A supervisor request to a process that is not a supervisor, or to a value that is neither a process nor an address. */
 export class NotASupervisor extends Data.TaggedError("NotASupervisor")<{ readonly pid: Pid }> {
   override get message(): string {
-    return `${this.pid.label} ${this.pid} is no supervisor: pass what the start of one resolved with`
+    return `${summary(this.pid)} is no supervisor: pass what the start of one resolved with, or its address`
   }
 }
 

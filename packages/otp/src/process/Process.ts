@@ -306,8 +306,9 @@ export interface Alias<in M = never> extends Name<M> {
 export const alias = <M>(self: Pid<M>, mode: "explicitUnalias" | "reply" = "explicitUnalias"): Alias<M> =>
   new AliasAddress(cellOf(self), mode === "reply")
 
-/** Closes an alias; returns whether it was active. */
-export const unalias = (address: Alias): boolean => address instanceof AliasAddress && address.close()
+/** Closes an alias of this process; returns whether it was active. For any other process nothing happens, and it is `false`. */
+export const unalias = (address: Alias, from?: Pid): boolean =>
+  address instanceof AliasAddress && address.isOf(from ?? kernelOf(address.system).current) && address.close()
 
 /**
  * Monitors a process, like `monitor`, and makes an alias for its reply, which is closed with the monitor.

@@ -4,8 +4,9 @@
  * ALIAS1. An alias resolves to its maker while it is active and its maker lives. After `close` it never resolves.
  * ALIAS2. An alias with `once` takes one message; its monitor is removed before that message is delivered.
  * ALIAS3. The alias of a monitor is closed with it, whether the monitor fires or is removed.
+ * ALIAS4. Another process than its maker does not close an alias.
  */
-import { type ExitReason, inspected, type Name, type Target } from "../core/index.ts"
+import { type ExitReason, inspected, type Name, type Pid, type Target } from "../core/index.ts"
 import { type Cell, cellOf, deliver, type Kernel } from "../kernel/index.ts"
 import { cellAt } from "./resolveTarget.ts"
 import { Monitor } from "./monitor.ts"
@@ -29,6 +30,11 @@ export class Alias implements Name<unknown> {
 
   whereis(): Cell | undefined {
     return this.#active && !this.#maker.dead ? this.#maker : undefined
+  }
+
+  /** Whether a process may close it: its maker, or code that runs outside of the turns of processes. */
+  isOf(pid: Pid | undefined): boolean {
+    return pid === undefined || pid === this.#maker
   }
 
   /** Closes the alias; returns whether it was active. */

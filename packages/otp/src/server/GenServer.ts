@@ -443,7 +443,8 @@ export const reply = <Reply>(from: From<Reply>, value: Reply): void => {
  *
  * **Errors**
  *
- * Rejects with `CallExit` if the process is dead, ends with another reason, or does not end in time; it then still ends.
+ * Rejects with `CallExit` if the process is dead, ends with another reason, or does not end in time; it then still ends. In the
+ * turn of the process itself it rejects with `calling_self`: return `stopping` there.
  */
 export const stop = (target: Pid | Name, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
   stopServer(cellAt(target), reason, milliseconds(timeout), "GenServer.stop")

@@ -11,7 +11,7 @@
 import {
   type ChildSpec,
   type ExitReason,
-  milliseconds,
+  type Name,
   type OfKind,
   type Pid,
   type Rules,
@@ -21,12 +21,10 @@ import {
 import { type Cell, cellOf, type Kernel, kernelOf } from "../kernel/index.ts"
 import { dynamicCallbacks } from "./dynamicServer.ts"
 import type { DynamicPlan, DynamicRequest } from "./dynamicServer.ts"
-import { startServer, stopServer } from "../server/index.ts"
-import { request } from "./supervisorRequest.ts"
-import type { ChildCounts, ChildInfo } from "./supervisorServer.ts"
-
-/** A supervisor with any children. */
-type Any = Pid & OfKind<"supervisor">
+import { startServer, type Via } from "../server/index.ts"
+import type { SupervisorTarget } from "./Supervisor.ts"
+import { request, stopSupervisor } from "./supervisorRequest.ts"
+import { type ChildCounts, type ChildInfo, namesOf } from "./supervisorServer.ts"
 
 declare const child_: unique symbol
 declare const extra_: unique symbol
@@ -45,6 +43,11 @@ export interface DynamicSupervisor<in out P extends Pid = Pid, out Extra extends
   readonly [child_]?: (child: P) => P
   readonly [extra_]?: Extra | undefined
 }
+
+/** A dynamic supervisor or the address of one, as `Supervisor.SupervisorTarget`. */
+export type DynamicTarget<P extends Pid = Pid, Extra extends ReadonlyArray<unknown> = ReadonlyArray<unknown>> =
+  | DynamicSupervisor<P, Extra>
+  | Name<never, DynamicSupervisor<P, Extra>>
 
 export type { ChildInfo } from "./supervisorServer.ts"
 
@@ -74,6 +77,8 @@ export interface Options<Extra extends ReadonlyArray<unknown> = ReadonlyArray<un
   readonly extraArguments?: readonly [...Extra]
   /** Registers the supervisor in its system. Default: the supervisor has no name. */
   readonly name?: string
+  /** Registers the supervisor in a registry. Default: in none. */
+  readonly via?: Via
   /** The displayed name. Default: `name`, else `DynamicSupervisor`. */
   readonly label?: string
 }
@@ -85,9 +90,7 @@ const launch = (kernel: Kernel, parent: Cell | undefined, options: Options = {})
     maxChildren: options.maxChildren ?? Number.POSITIVE_INFINITY,
     extraArguments: options.extraArguments ?? []
   }
-  const label = options.label ?? options.name ?? "DynamicSupervisor"
-  const name = options.name === undefined ? {} : { name: options.name }
-  return startServer(kernel, parent, dynamicCallbacks, plan, { ...name, label, trapExit: true })
+  return startServer(kernel, parent, dynamicCallbacks, plan, namesOf(options, "DynamicSupervisor"))
 }
 
 /** Starts a dynamic supervisor without a link. */
@@ -119,7 +122,7 @@ type NoInferEach<Extra extends ReadonlyArray<unknown>> = Extra extends infer E e
   ? E
   : never
 
-const ask = <A>(supervisor: Any, message: DynamicRequest): Promise<A> => request(supervisor, message)
+const ask = <A>(supervisor: SupervisorTarget, message: DynamicRequest): Promise<A> => request(supervisor, message)
 
 /**
  * Starts a child.
@@ -148,22 +151,25 @@ const ask = <A>(supervisor: Any, message: DynamicRequest): Promise<A> => request
  * ```
  */
 export const startChild = <P extends Pid, Child extends P, Extra extends ReadonlyArray<unknown> = []>(
-  supervisor: DynamicSupervisor<P, Extra>,
+  supervisor: DynamicTarget<P, Extra>,
   spec: DynamicChildSpec<Child, NoInferEach<Extra>>
 ): Promise<Child> => ask(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
 
-/** Ends a child and removes it. Rejects with `ChildRefused` (`notFound`). */
-export const terminateChild = (supervisor: Any, child: Pid): Promise<void> =>
+/** Ends a child, also one that is being restarted, and removes it. Rejects with `ChildRefused` (`notFound`). */
+export const terminateChild = (supervisor: SupervisorTarget, child: Pid): Promise<void> =>
   ask(supervisor, { _tag: "terminate", cell: cellOf(child) })
 
 /** The children, in start order. */
 export const whichChildren = <P extends Pid = Pid>(
-  supervisor: DynamicSupervisor<P, ReadonlyArray<unknown>>
+  supervisor: DynamicTarget<P>
 ): Promise<ReadonlyArray<ChildInfo<P>>> => ask(supervisor, { _tag: "which" })
 
 /** Counts specs, running children, supervisors and workers. */
-export const countChildren = (supervisor: Any): Promise<ChildCounts> => ask(supervisor, { _tag: "count" })
+export const countChildren = (supervisor: SupervisorTarget): Promise<ChildCounts> => ask(supervisor, { _tag: "count" })
 
 /** Ends a dynamic supervisor and its children; resolves when all are dead. */
-export const stop = (supervisor: Any, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
-  stopServer(cellOf(supervisor), reason, milliseconds(timeout), "DynamicSupervisor.stop")
+export const stop = (
+  supervisor: SupervisorTarget,
+  reason: ExitReason = "normal",
+  timeout: Timeout = "infinity"
+): Promise<void> => stopSupervisor(supervisor, reason, timeout, "DynamicSupervisor.stop")

@@ -40,14 +40,10 @@ import {
   type System,
   type Timeout
 } from "../core/index.ts"
-import { cellOf } from "../kernel/index.ts"
 import { checkCount } from "./optionRules.ts"
-import { childById, childCount } from "./supervisorState.ts"
+import { childAddress, childById, firstCount } from "./supervisorState.ts"
 import type { ChildInfo } from "./supervisorServer.ts"
 import * as Supervisor from "./Supervisor.ts"
-
-/** A supervisor with any children. */
-type Any = Pid & OfKind<"supervisor">
 
 declare const partition_: unique symbol
 
@@ -56,18 +52,19 @@ export interface PartitionSupervisor<out P extends Pid = Pid> extends Pid, OfKin
   readonly [partition_]?: P
 }
 
+/** A partition supervisor or the address of one, as `Supervisor.SupervisorTarget`. */
+export type PartitionTarget<P extends Pid = Pid> = PartitionSupervisor<P> | Name<never, PartitionSupervisor<P>>
+
 /**
  * The start function of the partitions, and their rules.
  *
  * **Units and defaults**
  *
- * As in `ChildSpec`. A partition is never temporary, because its keys would then have no process.
+ * As in `ChildSpec`. When a temporary partition has ended, its keys have no process; they do not move to another partition.
  */
-export interface PartitionSpec<out P extends Pid = Pid> extends Pick<ChildSpec, "shutdown" | "type"> {
+export interface PartitionSpec<out P extends Pid = Pid> extends Pick<ChildSpec, "restart" | "shutdown" | "type"> {
   /** As in a child spec, with the number of the partition. */
   readonly start: (parent: Pid, partition: number) => ReturnType<ChildSpec<string, P>["start"]>
-  /** When the child is restarted. Default: `"permanent"`. */
-  readonly restart?: "permanent" | "transient"
 }
 
 /** The options of a partition supervisor, and those of `Supervisor.Options`. */
@@ -98,7 +95,7 @@ const planOf = ({ partitions, child, ...options }: Options): Supervisor.Options 
     start: (parent: Pid) => begin(parent, partition),
     ...rules
   }))
-  return { label: options.name ?? "PartitionSupervisor", ...options, children }
+  return { label: options.name ?? options.via?.name ?? "PartitionSupervisor", ...options, children }
 }
 
 /**
@@ -127,8 +124,13 @@ export const childSpec = <const Id extends string, P extends Pid>(
   ...rules
 })
 
-/** The number of partitions. */
-export const partitions = (supervisor: Any): number => childCount(supervisor)
+/** The number of partitions. Throws `CallExit` (`noproc`) when the supervisor is dead. */
+export const partitions = (supervisor: PartitionTarget): number => firstCount(supervisor)
+
+const partitionAmong = (key: unknown, count: number): number => {
+  const place = typeof key === "number" && Number.isInteger(key) ? key : hashOf(placeOf(key))
+  return Math.abs(place) % count
+}
 
 /**
  * The partition of a key.
@@ -138,37 +140,31 @@ export const partitions = (supervisor: Any): number => childCount(supervisor)
  * An integer selects a partition by its remainder. Any other key selects one by its hash, which is the same for equal
  * keys, and the same partition while their number does not change. Equality is that of `Registry` keys.
  */
-export const partitionOf = (supervisor: Any, key: unknown): number => {
-  const place = typeof key === "number" && Number.isInteger(key) ? key : hashOf(placeOf(key))
-  return Math.abs(place) % partitions(supervisor)
-}
+export const partitionOf = (supervisor: PartitionTarget, key: unknown): number =>
+  partitionAmong(key, partitions(supervisor))
 
-/** The living process of the partition of a key. */
-export const whereis = <P extends Pid = Pid<unknown>>(
-  supervisor: PartitionSupervisor<P>,
-  key: unknown
-): P | undefined => childById(supervisor, String(partitionOf(supervisor, key))) as P | undefined
+/** The living process of the partition of a key; `undefined` also when the supervisor is dead. */
+export const whereis = <P extends Pid = Pid<unknown>>(supervisor: PartitionTarget<P>, key: unknown): P | undefined =>
+  childById(supervisor, (count) => String(partitionAmong(key, count))) as P | undefined
 
 /** Makes the address of the partition of a key, resolved at each use. */
 export const via = <P extends Pid = Pid<unknown>>(
-  supervisor: PartitionSupervisor<P>,
+  supervisor: PartitionTarget<P>,
   key: unknown
-): Name<MessageOf<NoInfer<P>>, NoInfer<P>> => {
-  const name = `${supervisor.label}/${String(key)}`
-  return { name, system: cellOf(supervisor).kernel, whereis: () => whereis(supervisor, key), toString: () => name }
-}
+): Name<MessageOf<NoInfer<P>>, NoInfer<P>> => childAddress(supervisor, String(key), () => whereis(supervisor, key))
 
 /** The partitions, by number. */
 export const whichChildren = async <P extends Pid = Pid>(
-  supervisor: PartitionSupervisor<P>
+  supervisor: PartitionTarget<P>
 ): Promise<ReadonlyArray<PartitionInfo<P>>> => {
   const infos = (await Supervisor.whichChildren(supervisor)) as ReadonlyArray<ChildInfo<P>>
   return infos.map(({ id, ...info }) => ({ partition: Number(id), ...info })).toReversed()
 }
 
 /** Counts partitions, and among them the running ones, supervisors and workers. */
-export const countChildren = (supervisor: Any): Promise<Supervisor.ChildCounts> => Supervisor.countChildren(supervisor)
+export const countChildren = (supervisor: PartitionTarget): Promise<Supervisor.ChildCounts> =>
+  Supervisor.countChildren(supervisor)
 
 /** Ends a partition supervisor and its partitions, in reverse start order; resolves when all are dead. */
-export const stop = (supervisor: Any, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
+export const stop = (supervisor: PartitionTarget, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
   Supervisor.stop(supervisor, reason, timeout)

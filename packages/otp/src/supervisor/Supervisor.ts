@@ -39,7 +39,6 @@ import {
   type ChildSpec,
   type ExitReason,
   type MessageOf,
-  milliseconds,
   type Name,
   type OfKind,
   type Pid,
@@ -52,12 +51,12 @@ import {
   type Timeout
 } from "../core/index.ts"
 import { type Cell, cellOf, type Kernel, kernelOf } from "../kernel/index.ts"
-import { scopedServer, type ServerOptions, startServer, startServerEffect, stopServer } from "../server/index.ts"
+import { scopedServer, type ServerOptions, startServer, startServerEffect, type Via } from "../server/index.ts"
 import type { AutoShutdown, Strategy } from "./childRestarts.ts"
-import { request } from "./supervisorRequest.ts"
-import { callbacks } from "./supervisorServer.ts"
+import { request, stopSupervisor } from "./supervisorRequest.ts"
+import { callbacks, namesOf } from "./supervisorServer.ts"
 import type { ChildCounts, ChildInfo, Plan, Request } from "./supervisorServer.ts"
-import { childById } from "./supervisorState.ts"
+import { childAddress, childById } from "./supervisorState.ts"
 
 declare const children_: unique symbol
 
@@ -75,6 +74,11 @@ export type Children = Readonly<Record<string, Pid>>
 export interface Supervisor<out C extends Children = Children> extends Pid, OfKind<"supervisor"> {
   readonly [children_]?: C
 }
+
+/**
+ * A supervisor or the address of one: a registered name (`Process.named`), a key of a registry, or a key of a partition supervisor.
+ */
+export type SupervisorTarget<C extends Children = Children> = Supervisor<C> | Name<never, Supervisor<C>>
 
 /** The children of a list of specs: one by one for literal ids, any children for other ids. */
 export type ChildrenOf<Specs extends ReadonlyArray<ChildSpec>> = {
@@ -115,6 +119,8 @@ export interface Options<Specs extends ReadonlyArray<ChildSpec> = ReadonlyArray<
   readonly autoShutdown?: AutoShutdown
   /** Registers the supervisor in its system. Default: the supervisor has no name. */
   readonly name?: string
+  /** Registers the supervisor in a registry. Default: in none. */
+  readonly via?: Via
   /** The displayed name. Default: `name`, else `Supervisor`. */
   readonly label?: string
 }
@@ -127,9 +133,7 @@ const planned = (options: Options): readonly [plan: Plan, how: ServerOptions] =>
     maxSeconds: options.maxSeconds ?? 5,
     autoShutdown: options.autoShutdown ?? "never"
   }
-  const label = options.label ?? options.name ?? "Supervisor"
-  const name = options.name === undefined ? {} : { name: options.name }
-  return [plan, { ...name, label, trapExit: true }]
+  return [plan, namesOf(options, "Supervisor")]
 }
 
 const launch = (kernel: Kernel, parent: Cell | undefined, options: Options): Promise<Pid> =>
@@ -190,10 +194,7 @@ export const childSpec = <const Id extends string, const Specs extends ReadonlyA
   ...rules
 })
 
-/** A supervisor with any children. */
-type Any = Pid & OfKind<"supervisor">
-
-const ask = <A>(supervisor: Pid, message: Request): Promise<A> => request(supervisor, message)
+const ask = <A>(supervisor: SupervisorTarget, message: Request): Promise<A> => request(supervisor, message)
 
 /**
  * The living process of a child, by its id; `undefined` while it is not running.
@@ -203,24 +204,22 @@ const ask = <A>(supervisor: Pid, message: Request): Promise<A> => request(superv
  * A restart makes a new process: store the address from `via`, not the pid.
  */
 export const child = <C extends Children = Children, const Id extends string = string>(
-  supervisor: Supervisor<C>,
+  supervisor: SupervisorTarget<C>,
   id: IdOf<C, Id>
 ): ChildOf<C, Id> | undefined => childById(supervisor, id) as ChildOf<C, Id> | undefined
 
 /** Makes the address of a child, resolved at each use: it stays valid after restarts. */
 export const via = <C extends Children = Children, const Id extends string = string>(
-  supervisor: Supervisor<C>,
+  supervisor: SupervisorTarget<C>,
   id: IdOf<C, Id>
-): Name<MessageOf<ChildOf<C, Id>>, ChildOf<C, Id>> => {
-  const name = `${supervisor.label}/${id}`
-  return { name, system: cellOf(supervisor).kernel, whereis: () => child(supervisor, id), toString: () => name }
-}
+): Name<MessageOf<ChildOf<C, Id>>, ChildOf<C, Id>> => childAddress(supervisor, id, () => child(supervisor, id))
 
 /** The children, youngest first. */
-export const whichChildren = (supervisor: Any): Promise<ReadonlyArray<ChildInfo>> => ask(supervisor, { _tag: "which" })
+export const whichChildren = (supervisor: SupervisorTarget): Promise<ReadonlyArray<ChildInfo>> =>
+  ask(supervisor, { _tag: "which" })
 
 /** Counts specs, running children, supervisors and workers. */
-export const countChildren = (supervisor: Any): Promise<ChildCounts> => ask(supervisor, { _tag: "count" })
+export const countChildren = (supervisor: SupervisorTarget): Promise<ChildCounts> => ask(supervisor, { _tag: "count" })
 
 /**
  * Adds a child, as the last in start order, and starts it; resolves with its process, or `undefined` if its start was
@@ -231,12 +230,14 @@ export const countChildren = (supervisor: Any): Promise<ChildCounts> => ask(supe
  * Rejects with `ChildRefused` (`alreadyStarted`, `alreadyPresent`, `significantUnheeded`, `significantPermanent`), with
  * `InvalidOption` for an invalid spec, with `StartFailed`, or with `NotASupervisor`; the child is then not kept.
  */
-export const startChild = <P extends Pid>(supervisor: Any, spec: ChildSpec<string, P>): Promise<P | undefined> =>
-  ask(supervisor, { _tag: "start", spec })
+export const startChild = <P extends Pid>(
+  supervisor: SupervisorTarget,
+  spec: ChildSpec<string, P>
+): Promise<P | undefined> => ask(supervisor, { _tag: "start", spec })
 
 /** Ends a child and keeps its spec, unless it is temporary. Rejects with `ChildRefused` (`notFound`). */
 export const terminateChild = <C extends Children = Children, const Id extends string = string>(
-  supervisor: Supervisor<C>,
+  supervisor: SupervisorTarget<C>,
   id: IdOf<C, Id>
 ): Promise<void> => ask(supervisor, { _tag: "terminate", id })
 
@@ -248,16 +249,19 @@ export const terminateChild = <C extends Children = Children, const Id extends s
  * Rejects with `ChildRefused` (`notFound`, `running`, `restarting`), or with `StartFailed`.
  */
 export const restartChild = <C extends Children = Children, const Id extends string = string>(
-  supervisor: Supervisor<C>,
+  supervisor: SupervisorTarget<C>,
   id: IdOf<C, Id>
 ): Promise<ChildOf<C, Id> | undefined> => ask(supervisor, { _tag: "restart", id })
 
 /** Removes a stopped child. Rejects with `ChildRefused` (`notFound`, `running`, `restarting`). */
 export const deleteChild = <C extends Children = Children, const Id extends string = string>(
-  supervisor: Supervisor<C>,
+  supervisor: SupervisorTarget<C>,
   id: IdOf<C, Id>
 ): Promise<void> => ask(supervisor, { _tag: "delete", id })
 
 /** Ends a supervisor and its children, in reverse start order; resolves when all are dead. */
-export const stop = (supervisor: Any, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
-  stopServer(cellOf(supervisor), reason, milliseconds(timeout), "Supervisor.stop")
+export const stop = (
+  supervisor: SupervisorTarget,
+  reason: ExitReason = "normal",
+  timeout: Timeout = "infinity"
+): Promise<void> => stopSupervisor(supervisor, reason, timeout, "Supervisor.stop")

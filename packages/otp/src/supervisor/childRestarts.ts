@@ -55,6 +55,8 @@ export class Supervising {
   readonly strategy: Strategy
   readonly autoShutdown: AutoShutdown
   readonly window: RestartWindow
+  /** The number of children that it was started with. */
+  firstCount = 0
 
   constructor(self: Cell, strategy: Strategy, autoShutdown: AutoShutdown, window: RestartWindow) {
     this.self = self
@@ -67,6 +69,7 @@ export class Supervising {
   async startAll(
     specs: ReadonlyArray<ChildSpec>
   ): Promise<{ readonly id: string; readonly reason: ExitReason } | undefined> {
+    this.firstCount = specs.length
     for (const spec of specs) {
       const started = await this.start(this.children.add(spec))
       if (started._tag !== "Failed") continue

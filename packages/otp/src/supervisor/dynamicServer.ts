@@ -5,10 +5,12 @@
  *
  * DYN1. A child is in `running`, in `restarting`, or removed. A child that is not restarted is removed completely.
  * DYN2. At the end all children get their exit signal at once; none waits for a sibling.
+ * DYN3. A child whose restart is retried is found by its last process, and can be terminated.
  */
 import {
   type ChildSpec,
   type ExitReason,
+  InvalidOption,
   isAbnormal,
   isExit,
   type Pid,
@@ -49,10 +51,11 @@ export type DynamicRequest =
   | { readonly _tag: "start"; readonly spec: ExtendedSpec }
   | { readonly _tag: "terminate"; readonly cell: Cell }
 
+/** The supervisor's message to itself: retry the restart of the child that this process was. */
 class DynamicRetry {
-  readonly spec: ChildSpec
-  constructor(spec: ChildSpec) {
-    this.spec = spec
+  readonly cell: Cell
+  constructor(cell: Cell) {
+    this.cell = cell
   }
 }
 
@@ -62,7 +65,8 @@ export class Dynamic {
   readonly maxChildren: number
   readonly extra: ReadonlyArray<unknown>
   readonly running = new Map<Cell, ChildSpec>()
-  readonly restarting = new Set<ChildSpec>()
+  /** By the last process of each child. */
+  readonly restarting = new Map<Cell, ChildSpec>()
 
   constructor(self: Cell, plan: DynamicPlan) {
     this.self = self
@@ -89,6 +93,7 @@ export class Dynamic {
   }
 
   async terminate(cell: Cell): Promise<Outcome> {
+    if (this.restarting.delete(cell)) return { ok: undefined }
     const spec = this.running.get(cell)
     if (spec === undefined)
       return cell instanceof Cell ? refused("notFound", cell.label, cell) : refused("notFound", "")
@@ -104,17 +109,23 @@ export class Dynamic {
     this.running.delete(cell)
     const restart = restartOf(spec)
     if (restart === "temporary" || (restart === "transient" && !isAbnormal(reason))) return "goOn"
-    return this.restart(spec)
+    return this.#restart(cell, spec)
   }
 
-  restart(spec: ChildSpec): Verdict | Promise<Verdict> {
-    this.restarting.delete(spec)
+  /** Retries a failed restart, unless the child was removed meanwhile. */
+  retry(cell: Cell): Verdict | Promise<Verdict> {
+    const spec = this.restarting.get(cell)
+    this.restarting.delete(cell)
+    return spec === undefined ? "goOn" : this.#restart(cell, spec)
+  }
+
+  #restart(cell: Cell, spec: ChildSpec): Verdict | Promise<Verdict> {
     if (!mayRestart(this.self, this.window, spec)) return "giveUp"
     return startChild(this.self, spec, (started): Verdict => {
       if (started._tag === "Up") this.running.set(started.cell, spec)
       if (started._tag === "Failed") {
-        this.restarting.add(spec)
-        deliver(this.self, new DynamicRetry(spec))
+        this.restarting.set(cell, spec)
+        deliver(this.self, new DynamicRetry(cell))
       }
       return "goOn"
     })
@@ -126,7 +137,7 @@ export class Dynamic {
 
   get infos(): ReadonlyArray<ChildInfo> {
     const running = [...this.running].map(([cell, spec]) => ({ id: spec.id, pid: cell, type: typeOf(spec) }))
-    const restarting = [...this.restarting].map((spec) => ({
+    const restarting = [...this.restarting.values()].map((spec) => ({
       id: spec.id,
       pid: "restarting" as const,
       type: typeOf(spec)
@@ -135,11 +146,16 @@ export class Dynamic {
   }
 }
 
+const significantError = ({ significant }: Pick<ChildSpec, "significant">): InvalidOption | undefined => {
+  if (significant !== true) return undefined
+  return new InvalidOption({ option: "significant", value: significant, allowed: "false in a dynamic supervisor" })
+}
+
 const handle = (state: Dynamic, request: DynamicRequest): Outcome | Promise<Outcome> => {
   if (request._tag === "which") return { ok: state.infos }
   if (request._tag === "count") return { ok: countOf(state.infos) }
   if (request._tag !== "start") return state.terminate(request.cell)
-  const wrong = specError(request.spec)
+  const wrong = specError(request.spec) ?? significantError(request.spec)
   return wrong === undefined ? state.add(request.spec) : { error: wrong }
 }
 
@@ -156,9 +172,7 @@ export const dynamicCallbacks: Callbacks = {
   },
   handleInfo: (message, state, self) => {
     const dynamic = state as Dynamic
-    if (message instanceof DynamicRetry) {
-      return following(dynamic.restarting.has(message.spec) ? dynamic.restart(message.spec) : "goOn", state)
-    }
+    if (message instanceof DynamicRetry) return following(dynamic.retry(message.cell), state)
     if (isExit(message)) return following(dynamic.childEnded(message.from, message.reason), state)
     self.kernel.undelivered("unexpected", self, message)
     return noreply(state)

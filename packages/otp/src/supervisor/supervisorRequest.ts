@@ -1,21 +1,45 @@
-/** A request to a supervisor, which waits without a timeout. */
-import { NotASupervisor, type Pid } from "../core/index.ts"
-import { cellOf } from "../kernel/index.ts"
-import { CallMessage, PendingCall } from "../process/index.ts"
+/**
+ * Requests to a supervisor, given by its pid or its address.
+ *
+ * SUPREQ1. A supervisor is found by its pid, a registered name, a key of a registry, or a key of a partition supervisor. Any other
+ *          value is refused with `NotASupervisor`.
+ */
+import { type ExitReason, milliseconds, type Name, NotASupervisor, type Pid, type Timeout } from "../core/index.ts"
+import { Cell } from "../kernel/index.ts"
+import { CallMessage, cellAt, PendingCall } from "../process/index.ts"
+import { stopServer } from "../server/index.ts"
 
 const forEver = Number.POSITIVE_INFINITY
 
-/** Sends a request; rejects with the error in the reply, with `CallExit`, or with `NotASupervisor`. */
-export const request = <A>(supervisor: Pid, message: unknown): Promise<A> =>
+const isTarget = (target: unknown): target is Pid | Name =>
+  typeof target === "object" && target !== null && ("whereis" in target || target instanceof Cell)
+
+/** The process of a supervisor, living or dead; `undefined` when its address has none. Throws `NotASupervisor`. */
+export const supervisorAt = (target: Pid | Name): Cell | undefined => {
+  const cell = isTarget(target) ? cellAt(target) : undefined
+  const isOther = cell === undefined ? !isTarget(target) : cell.behaviour.kind !== "supervisor"
+  if (isOther) throw new NotASupervisor({ pid: cell ?? (target as Pid) })
+  return cell
+}
+
+/** Sends a request, which waits without a timeout; rejects with the error in the reply, with `CallExit`, or with `NotASupervisor`. */
+export const request = <A>(supervisor: Pid | Name, message: unknown): Promise<A> =>
   new Promise((resolve, reject) => {
-    const server = cellOf(supervisor)
-    if (server.behaviour.kind !== "supervisor") return reject(new NotASupervisor({ pid: supervisor }))
+    const server = supervisorAt(supervisor)
     const answered = (value: unknown): void => {
       const outcome = value as { readonly ok: A } | { readonly error: Error }
       if ("error" in outcome) reject(outcome.error)
       else resolve(outcome.ok)
     }
-    const route = { server, caller: server.kernel.current, ms: forEver, in: "Supervisor.call" }
+    const route = { server, caller: server?.kernel.current, ms: forEver, in: "Supervisor.call" }
     const pending = new PendingCall(route, { answered, failed: reject })
     pending.begin(new CallMessage(message, pending))
   })
+
+/** Ends a supervisor and its children; resolves when all are dead. Rejects like `GenServer.stop`, or with `NotASupervisor`. */
+export const stopSupervisor = async (
+  supervisor: Pid | Name,
+  reason: ExitReason,
+  timeout: Timeout,
+  where: string
+): Promise<void> => stopServer(supervisorAt(supervisor), reason, milliseconds(timeout), where)

@@ -21,7 +21,7 @@ import type { Cell } from "../kernel/index.ts"
 import type { ChildEntry } from "./children.ts"
 import { checkAmount, checkWord, specError } from "./optionRules.ts"
 import { RestartWindow } from "./restartWindow.ts"
-import { type Callbacks, ServerResult } from "../server/index.ts"
+import { type Callbacks, type ServerOptions, ServerResult } from "../server/index.ts"
 import { Retry, Supervising } from "./childRestarts.ts"
 import type { AutoShutdown, Strategy, Verdict } from "./childRestarts.ts"
 
@@ -81,6 +81,17 @@ export const following = (
   return verdict.then((late) => following(late, state))
 }
 
+/** The names of a supervisor, as options of its start. */
+export const namesOf = (
+  { name, via, label }: Pick<ServerOptions, "name" | "via" | "label">,
+  kind: string
+): ServerOptions => ({
+  ...(name !== undefined && { name }),
+  ...(via !== undefined && { via }),
+  label: label ?? name ?? via?.name ?? kind,
+  trapExit: true
+})
+
 type Problem = "duplicateId" | "significantUnheeded" | "significantPermanent"
 
 /** Returns the conflict of a spec with this rule, if any. */
@@ -94,6 +105,8 @@ const problemOf = (spec: ChildSpec, autoShutdown: AutoShutdown): Problem | undef
 export const checkWindow = (plan: { readonly maxRestarts: number; readonly maxSeconds: number }): void => {
   checkAmount("maxRestarts", plan.maxRestarts)
   checkAmount("maxSeconds", plan.maxSeconds)
+  if (plan.maxSeconds > 0) return
+  throw new InvalidOption({ option: "maxSeconds", value: plan.maxSeconds, allowed: "a number above 0" })
 }
 
 const checkPlan = (plan: Plan): void => {
@@ -149,14 +162,14 @@ export const refused = (reason: ChildRefused["reason"], id: string, pid?: Pid): 
 })
 
 const add = async (state: Supervising, spec: ChildSpec): Promise<Outcome> => {
+  const problem = problemOf(spec, state.autoShutdown)
+  if (problem !== undefined) return refused(problem, spec.id)
   const existing = state.children.byId(spec.id)
   if (existing !== undefined) {
     return existing.cell === undefined
       ? refused("alreadyPresent", spec.id)
       : refused("alreadyStarted", spec.id, existing.cell)
   }
-  const problem = problemOf(spec, state.autoShutdown)
-  if (problem !== undefined) return refused(problem, spec.id)
   const entry = state.children.add(spec)
   const started = await state.start(entry)
   if (started._tag !== "Failed") return { ok: started._tag === "Up" ? started.cell : undefined }

@@ -47,6 +47,7 @@ import {
 } from "./taskStream.ts"
 import {
   CallExit,
+  type ExitReason,
   milliseconds,
   type MonitorRef,
   NotTheOwner,
@@ -114,16 +115,21 @@ const handleOf = <A>(task: Task<A>, from?: Pid): TaskHandle<A> => {
   return task as unknown as TaskHandle<A>
 }
 
-const awaitOutcome = async <A>(task: Task<A>, place: string, options?: AwaitOptions): Promise<A> => {
+/** Whether the caller is known to be the owner. */
+const isSure = (task: Task<unknown>, from: Pid | undefined): boolean => waiterOf(task, from) !== undefined
+
+/** The error of a wait that got no value. */
+const exitOf = (outcome: { readonly exit: ExitReason } | undefined, place: string): CallExit =>
+  new CallExit({ reason: outcome === undefined ? "timeout" : outcome.exit, in: place })
+
+const awaitTask = async <A>(task: Task<A>, options?: AwaitOptions): Promise<A> => {
   const own = handleOf(task, options?.from)
-  const sure = waiterOf(task, options?.from) !== undefined
+  const sure = isSure(task, options?.from)
   const outcome = await own.outcome(milliseconds(options?.timeout ?? 5000), sure)
   if (outcome === undefined) own.despair(sure)
   if (outcome !== undefined && "ok" in outcome) return outcome.ok
-  throw new CallExit({ reason: outcome === undefined ? "timeout" : outcome.exit, in: place })
+  throw exitOf(outcome, "Task.await")
 }
-
-const awaitTask = <A>(task: Task<A>, options?: AwaitOptions): Promise<A> => awaitOutcome(task, "Task.await", options)
 
 export {
   /**
@@ -150,12 +156,11 @@ export const awaitEffect = <A>(task: Task<A>, options?: AwaitOptions): Effect.Ef
     const stranger = strangerTo(task, options?.from)
     if (stranger !== undefined) return resume(Effects.fail(stranger))
     const own = handleOf(task, options?.from)
-    const sure = waiterOf(task, options?.from) !== undefined
+    const sure = isSure(task, options?.from)
     const notified = (outcome: Outcome<A>): void => {
       if (outcome !== undefined && "ok" in outcome) return resume(Effects.succeed(outcome.ok))
       if (outcome === undefined) own.despair(sure)
-      const reason = outcome === undefined ? "timeout" : outcome.exit
-      resume(Effects.fail(new CallExit({ reason, in: "Task.awaitEffect" })))
+      resume(Effects.fail(exitOf(outcome, "Task.awaitEffect")))
     }
     const ms = milliseconds(options?.timeout ?? 5000)
     return Effects.sync(own.wait(ms, (outcome) => own.owner.kernel.as(own.owner, () => notified(outcome)), sure))
@@ -163,10 +168,7 @@ export const awaitEffect = <A>(task: Task<A>, options?: AwaitOptions): Effect.Ef
 
 /** Waits for a task without abandoning it: on a timeout the result is `undefined`, and it can be awaited again. */
 const yieldTask = async <A>(task: Task<A>, options?: AwaitOptions): Promise<Outcome<A>> =>
-  handleOf(task, options?.from).outcome(
-    milliseconds(options?.timeout ?? 5000),
-    waiterOf(task, options?.from) !== undefined
-  )
+  handleOf(task, options?.from).outcome(milliseconds(options?.timeout ?? 5000), isSure(task, options?.from))
 
 export { yieldTask as yield }
 
@@ -175,10 +177,33 @@ export { yieldTask as yield }
  *
  * **Errors**
  *
- * Rejects like `await`, with the first failure.
+ * Rejects like `await`, with the first failure. The other tasks then continue, and their replies are discarded.
  */
-export const awaitMany = async <A>(tasks: ReadonlyArray<Task<A>>, options?: AwaitOptions): Promise<ReadonlyArray<A>> =>
-  Promise.all(tasks.map((task) => awaitOutcome(task, "Task.awaitMany", options)))
+export const awaitMany = async <A>(
+  tasks: ReadonlyArray<Task<A>>,
+  options?: AwaitOptions
+): Promise<ReadonlyArray<A>> => {
+  const ms = milliseconds(options?.timeout ?? 5000)
+  const waits = tasks.map((task) => ({ own: handleOf(task, options?.from), sure: isSure(task, options?.from) }))
+  const stops: Array<() => void> = []
+  const values = waits.map(
+    ({ own, sure }) =>
+      new Promise<A>((resolve, reject) => {
+        const taken = (outcome: Outcome<A>): void => {
+          if (outcome !== undefined && "ok" in outcome) resolve(outcome.ok)
+          else reject(exitOf(outcome, "Task.awaitMany"))
+        }
+        stops.push(own.wait(ms, taken, sure))
+      })
+  )
+  try {
+    return await Promise.all(values)
+  } catch (error) {
+    for (const stop of stops) stop()
+    for (const { own, sure } of waits) own.despair(sure)
+    throw error
+  }
+}
 
 /** Waits for several tasks without abandoning them, with one timeout for all; returns outcomes in the order of the list. */
 export const yieldMany = async <A>(
@@ -198,11 +223,15 @@ export const yieldMany = async <A>(
  *
  * **Units and defaults**
  *
- * The task is killed after `timeout`, 5 seconds; `"brutalKill"` kills it at once.
+ * The task is killed after `timeout`, 5 seconds; `"brutalKill"` kills it at once. `from` is as in `AwaitOptions`.
  */
-export const shutdown = async <A>(task: Task<A>, timeout: Timeout | "brutalKill" = 5000): Promise<Outcome<A>> => {
-  const own = handleOf(task)
-  const sure = waiterOf(task, undefined) !== undefined
+export const shutdown = async <A>(
+  task: Task<A>,
+  timeout: Timeout | "brutalKill" = 5000,
+  from?: Pid
+): Promise<Outcome<A>> => {
+  const own = handleOf(task, from)
+  const sure = isSure(task, from)
   const { owner, pid } = own
   const late = pid.dead
   const brutal = timeout === "brutalKill"
@@ -217,9 +246,9 @@ export const shutdown = async <A>(task: Task<A>, timeout: Timeout | "brutalKill"
   return pid.reason === (brutal ? "killed" : "shutdown") ? undefined : { exit: pid.reason }
 }
 
-/** Abandons a task: it continues, its reply is discarded, and its end does not affect the owner. */
-export const ignore = (task: Task<unknown>): void => {
-  const own = handleOf(task)
+/** Abandons a task: it continues, its reply is discarded, and its end does not affect the owner. `from` is as in `AwaitOptions`. */
+export const ignore = (task: Task<unknown>, from?: Pid): void => {
+  const own = handleOf(task, from)
   unlink(own.owner, own.pid)
   own.forget()
 }

@@ -25,7 +25,6 @@ import {
   CallExit,
   type ChildSpec,
   type ExitReason,
-  type OfKind,
   type Pid,
   type Restart,
   type Rules,
@@ -34,19 +33,20 @@ import {
   type Timeout
 } from "../core/index.ts"
 import * as DynamicSupervisor from "../supervisor/DynamicSupervisor.ts"
+import { supervisorAt, type SupervisorTarget } from "../supervisor/index.ts"
 import { type Cell, cellOf, sameSystem } from "../kernel/index.ts"
 import type { TaskHandle } from "./taskHandle.ts"
 import { launchTask, ownedTask, tie } from "./taskStart.ts"
 import { streamRules, streamTasks } from "./taskStream.ts"
 import type * as Task from "./Task.ts"
 
-/** A supervisor with any children. */
-type Any = Pid & OfKind<"supervisor">
-
 /** The options of a task supervisor: those of a dynamic one. `label` is the name, else `TaskSupervisor`. */
 export type Options = Omit<DynamicSupervisor.Options, "extraArguments">
 
-const shown = (options: Options | undefined): Options => ({ label: options?.name ?? "TaskSupervisor", ...options })
+const shown = (options: Options | undefined): Options => ({
+  label: options?.name ?? options?.via?.name ?? "TaskSupervisor",
+  ...options
+})
 
 /** Starts a supervisor of tasks without a link. */
 export const start = (system: System, options?: Options): Promise<Pid> =>
@@ -67,7 +67,7 @@ export interface TaskOptions extends Task.Options {
 }
 
 const underSupervisor = (
-  supervisor: Any,
+  supervisor: SupervisorTarget,
   options: (TaskOptions & { readonly restart?: Restart }) | undefined,
   begin: (parent: Cell) => Cell
 ): Promise<Pid<unknown>> =>
@@ -78,14 +78,15 @@ const underSupervisor = (
   })
 
 const supervised = async <A>(
-  supervisor: Any,
+  supervisor: SupervisorTarget,
   owner: Cell,
   work: Task.Work<A>,
   options: TaskOptions | undefined,
   linked: boolean
 ): Promise<Task.Task<A>> => {
   const made: { task?: TaskHandle<A> } = {}
-  if (linked) sameSystem(cellOf(supervisor), owner)
+  const cell = supervisorAt(supervisor)
+  if (linked && cell !== undefined) sameSystem(cell, owner)
   await underSupervisor(supervisor, options, (parent) => {
     made.task = ownedTask(owner, parent, work, options?.label)
     if (linked) tie(owner, made.task.pid)
@@ -95,8 +96,12 @@ const supervised = async <A>(
   return made.task
 }
 
-const linkedTask = <A>(supervisor: Any, owner: Pid, work: Task.Work<A>, options?: TaskOptions): Promise<Task.Task<A>> =>
-  supervised(supervisor, cellOf(owner), work, options, true)
+const linkedTask = <A>(
+  supervisor: SupervisorTarget,
+  owner: Pid,
+  work: Task.Work<A>,
+  options?: TaskOptions
+): Promise<Task.Task<A>> => supervised(supervisor, cellOf(owner), work, options, true)
 
 export {
   /**
@@ -114,7 +119,7 @@ export {
  * `async`.
  */
 export const asyncNolink = <A>(
-  supervisor: Any,
+  supervisor: SupervisorTarget,
   owner: Pid,
   work: Task.Work<A>,
   options?: TaskOptions
@@ -128,17 +133,17 @@ export const asyncNolink = <A>(
  * `restart` is `"temporary"`. With `"transient"` it is restarted when it crashes.
  */
 export const startChild = (
-  supervisor: Any,
+  supervisor: SupervisorTarget,
   work: Task.Work<unknown>,
   options?: TaskOptions & { readonly restart?: Restart }
 ): Promise<Pid<unknown>> => underSupervisor(supervisor, options, (parent) => launchTask(parent, work, options?.label))
 
 /** Ends a task or process of a task supervisor. Rejects with `ChildRefused` (`notFound`). */
-export const terminateChild = (supervisor: Any, pid: Pid): Promise<void> =>
+export const terminateChild = (supervisor: SupervisorTarget, pid: Pid): Promise<void> =>
   DynamicSupervisor.terminateChild(supervisor, pid)
 
 /** The processes of a task supervisor, in start order. */
-export const children = async (supervisor: Any): Promise<ReadonlyArray<Pid>> => {
+export const children = async (supervisor: SupervisorTarget): Promise<ReadonlyArray<Pid>> => {
   const infos = await DynamicSupervisor.whichChildren(supervisor)
   return infos.flatMap(({ pid }) => (pid === undefined || pid === "restarting" ? [] : [pid]))
 }
@@ -147,7 +152,7 @@ export const children = async (supervisor: Any): Promise<ReadonlyArray<Pid>> => 
 export interface StreamOptions<Zip extends boolean = boolean> extends Task.StreamOptions<Zip>, TaskOptions {}
 
 const streamUnder = <I, A, Zip extends boolean>(
-  supervisor: Any,
+  supervisor: SupervisorTarget,
   owner: Cell,
   inputs: Iterable<I> | AsyncIterable<I>,
   work: Task.StreamWork<I, A>,
@@ -176,7 +181,7 @@ const streamUnder = <I, A, Zip extends boolean>(
  * if the owner traps exits, it gets the `exit` as a result instead.
  */
 export const asyncStream = <I, A, Zip extends boolean = false>(
-  supervisor: Any,
+  supervisor: SupervisorTarget,
   owner: Pid,
   inputs: Iterable<I> | AsyncIterable<I>,
   work: Task.StreamWork<I, A>,
@@ -186,7 +191,7 @@ export const asyncStream = <I, A, Zip extends boolean = false>(
 
 /** Runs a task for each input under a supervisor, like `asyncStream`, but a crash is only a result. */
 export const asyncStreamNolink = <I, A, Zip extends boolean = false>(
-  supervisor: Any,
+  supervisor: SupervisorTarget,
   owner: Pid,
   inputs: Iterable<I> | AsyncIterable<I>,
   work: Task.StreamWork<I, A>,
@@ -195,5 +200,5 @@ export const asyncStreamNolink = <I, A, Zip extends boolean = false>(
   streamUnder(supervisor, cellOf(owner), inputs, work, options, false)
 
 /** Ends a supervisor of tasks and all its tasks; resolves when all are dead. */
-export const stop = (supervisor: Any, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
+export const stop = (supervisor: SupervisorTarget, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
   DynamicSupervisor.stop(supervisor, reason, timeout)

@@ -5,9 +5,10 @@
  * TASK2. When the owner stops waiting permanently, the reply is discarded and the monitor is removed. A task that the owner
  *        ignores is not linked to it either.
  * TASK3. A wait whose caller may not be the owner passes its outcome on to the other waits. If none of these is surely the
- *        owner's, the outcome is also kept for a wait that is.
+ *        owner's, the outcome is also kept for a wait that is, until the owner stops waiting permanently.
  * TASK4. A shutdown waits for the end of the task's process, never for a message. So it resolves even if the owner has
  *        taken the outcome, has stopped waiting for it, or ends the task twice.
+ * TASK5. When one of several awaited tasks fails or times out, the owner stops waiting permanently for all of them.
  */
 import { type ExitReason, isDown, type MonitorRef } from "../core/index.ts"
 import { type Cell, deliver, SmallSet } from "../kernel/index.ts"
@@ -67,9 +68,10 @@ export class TaskHandle<A> {
     if (sure || this.#unsure === undefined) this.forget()
   }
 
-  /** Stops waiting permanently: removes the task's messages from the mailbox. */
+  /** Stops waiting permanently: removes the task's messages from the mailbox, and an outcome that is kept. */
   forget(): void {
     this.#requested = false
+    this.#kept = undefined
     this.ref.close()
     this.owner.mailbox?.drop((message) => this.#concerns(message))
   }

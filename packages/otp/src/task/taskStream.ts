@@ -161,7 +161,11 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
     this.#free--
     const watch = (cell: Cell): void => this.#watch(slot, cell)
     const started = this.#plan.start(slot.input, watch, (value) => (slot.value = { ok: value }))
-    if (started instanceof Promise) await started
+    try {
+      if (started instanceof Promise) await started
+    } catch (reason) {
+      throw reason instanceof CallExit ? new CallExit({ reason, in: "Task.asyncStream" }) : reason
+    }
   }
 
   #watch(slot: Slot<I>, cell: Cell): void {

@@ -94,12 +94,25 @@ test("a request for supervisors to another process is refused, and that is not a
   }
 })
 
+test("SUPREQ1 a value that is neither a process nor an address is refused with a typed error, not with a TypeError", async () => {
+  for (const other of [undefined, null, "top", 7, {}, []]) {
+    const typed = expect.objectContaining({ _tag: "NotASupervisor" })
+    await expect(Supervisor.whichChildren(untyped(other))).rejects.toEqual(typed)
+    await expect(Supervisor.stop(untyped(other))).rejects.toEqual(typed)
+    await expect(DynamicSupervisor.startChild(untyped(other), spec)).rejects.toEqual(typed)
+    await expect(TaskSupervisor.children(untyped(other))).rejects.toEqual(typed)
+    expect(() => Supervisor.child(untyped(other), "a")).toThrow(typed)
+    expect(() => PartitionSupervisor.partitions(untyped(other))).toThrow(typed)
+  }
+})
+
 describe("an option that makes no sense is refused by its name, before anything is started", () => {
   const wrong: ReadonlyArray<readonly [options: object, option: string]> = [
     [{ maxRestarts: -1 }, "maxRestarts"],
     [{ maxRestarts: Number.NaN }, "maxRestarts"],
     [{ maxSeconds: -3 }, "maxSeconds"],
     [{ maxSeconds: "5" }, "maxSeconds"],
+    [{ maxSeconds: 0 }, "maxSeconds"],
     [{ strategy: "one_for_one" }, "strategy"],
     [{ autoShutdown: "any_significant" }, "autoShutdown"],
     [{ children: undefined }, "children"],
@@ -117,6 +130,7 @@ describe("an option that makes no sense is refused by its name, before anything 
   test.each([
     [{ maxChildren: -1 }, "maxChildren"],
     [{ maxChildren: Number.NaN }, "maxChildren"],
+    [{ maxSeconds: 0 }, "maxSeconds"],
     [{ maxRestarts: -1 }, "maxRestarts"]
   ])("of a dynamic supervisor: %j", async (options, option) => {
     await expect(DynamicSupervisor.start(system, options)).rejects.toEqual(notStarted(option))
@@ -128,6 +142,13 @@ describe("an option that makes no sense is refused by its name, before anything 
     const child = { start: sleeping }
     await expect(PartitionSupervisor.start(system, { partitions: 0.5, child })).rejects.toEqual(
       notStarted("partitions")
+    )
+  })
+
+  test("of a child of a dynamic supervisor that is significant", async () => {
+    const supervisor = await DynamicSupervisor.start(system)
+    await expect(DynamicSupervisor.startChild(supervisor, untyped({ ...spec, significant: true }))).rejects.toEqual(
+      expect.objectContaining({ _tag: "InvalidOption", option: "significant" })
     )
   })
 

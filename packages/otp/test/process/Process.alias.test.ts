@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest"
 import { Clock, DeadLetters, GenServer, Process, System, SystemMessage, Timer } from "../../src/index.ts"
 import type { Pid } from "../../src/index.ts"
 import { bank } from "../double/bank.ts"
+import { hop } from "../double/hop.ts"
 import { flush, inProcess, sleeper } from "../double/inProcess.ts"
 
 let system: System.System
@@ -19,9 +20,9 @@ afterEach(async () => {
 
 const kindOf = (message: unknown): unknown => (SystemMessage.isDown(message) ? [message._tag, message.reason] : message)
 /** The mail of a process, as it is now. */
-const mailOf = (body: (self: Pid<unknown>) => void): Promise<ReadonlyArray<unknown>> =>
+const mailOf = (body: (self: Pid<unknown>) => void | Promise<void>): Promise<ReadonlyArray<unknown>> =>
   inProcess(system, async (self) => {
-    body(self)
+    await body(self)
     return (await flush(self)).map(kindOf)
   })
 
@@ -116,4 +117,17 @@ test("unalias gives up the alias of a monitor alone", async () => {
     Process.kill(target)
   })
   expect(mail).toEqual([["Down", "killed"]])
+})
+
+test("ALIAS4 another process than its maker does not close an alias", async () => {
+  const closed: Array<boolean> = []
+  const mail = await mailOf(async (self) => {
+    const alias = Process.alias(self)
+    Process.spawn(system, () => void closed.push(Process.unalias(alias)))
+    await hop()
+    closed.push(Process.unalias(alias, sleeper(system)))
+    Process.send(alias, "still open")
+    closed.push(Process.unalias(alias, self))
+  })
+  expect([mail, closed]).toEqual([["still open"], [false, false, true]])
 })

@@ -75,3 +75,11 @@ test("a supervised agent is found by its name, and starts with its first value a
   await hop()
   expect(await Agent.get<number, number>(counter, (n) => n)).toBe(1)
 })
+
+test("SELFSTOP1 an agent or a server that stops itself in its turn gets calling_self at once", async () => {
+  const agent = await Agent.start(system, () => 1)
+  const stopping = expect.objectContaining({ _tag: "CallExit", reason: "calling_self", in: "GenServer.stop" })
+  const seen = Agent.get(agent, () => Agent.stop(agent).catch((error: unknown) => error))
+  expect(await seen).toEqual(stopping)
+  expect(await Agent.get(agent, (n) => n)).toBe(1)
+})

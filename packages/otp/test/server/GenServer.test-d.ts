@@ -102,9 +102,9 @@ Process.send(ticking, "tock")
 
 const whole = GenServer.make({
   label: "whole",
-  init: (from: number, self) => {
+  init: (first: number, self) => {
     Process.trapExit(self, true)
-    return GenServer.ok({ count: from }, { continue: "load" })
+    return GenServer.ok({ count: first }, { continue: "load" })
   },
   handleCall: (_request: "next", _from, state, self) => {
     GenServer.cast(self, { add: 1 })

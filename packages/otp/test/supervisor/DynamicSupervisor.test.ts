@@ -134,3 +134,15 @@ test("the extra arguments are handed to the start of every child, and to its res
     ["settings", 7]
   ])
 })
+
+test("DYN3 a child that keeps failing to restart is terminated by the pid it had", async () => {
+  const starts = [() => GenServer.ok(null), () => Effect.as(Effect.sleep(10), GenServer.fail("not yet"))]
+  const supervisor = await DynamicSupervisor.start(system, { maxRestarts: 1000 })
+  const child = await DynamicSupervisor.startChild(supervisor, crew.spec("a", {}, { starts }))
+  await crash("a")
+  await clock.advance(25)
+  const [, ended] = await Promise.all([clock.advance(10), DynamicSupervisor.terminateChild(supervisor, child)])
+  expect(ended).toBeUndefined()
+  expect(await DynamicSupervisor.whichChildren(supervisor)).toEqual([])
+  await expect(DynamicSupervisor.terminateChild(supervisor, child)).rejects.toEqual(refused("notFound"))
+})

@@ -24,11 +24,5 @@ expectTypeOf(PartitionSupervisor.whichChildren(counters)).toEqualTypeOf<
 
 // @ts-expect-error a partition takes no such call
 void GenServer.call(PartitionSupervisor.via(counters, "key"), "previous")
-void PartitionSupervisor.start(system, {
-  partitions: 4,
-  // @ts-expect-error a partition is never temporary
-  child: { restart: "temporary", start: (parent) => GenServer.startLink(parent, counter, 0) }
-})
-
 declare const plain: Pid
 expectTypeOf(PartitionSupervisor.whereis(plain, "key")).toEqualTypeOf<Pid<unknown> | undefined>()

@@ -87,3 +87,25 @@ test("less than one partition is refused, and so is a process that is no supervi
   const server: Pid = await GenServer.start(system, GenServer.make({ init: () => GenServer.ok(0) }), undefined)
   expect(() => PartitionSupervisor.whereis(server, 1)).toThrow("is no supervisor")
 })
+
+test("a temporary partition that ended keeps its place: no key moves, and its keys have no process", async () => {
+  const temporary = { ...child, restart: "temporary" as const }
+  const supervisor = await PartitionSupervisor.start(system, { partitions: 3, child: temporary })
+  Process.kill(PartitionSupervisor.whereis(supervisor, 1) as Pid)
+  await hop()
+  expect([PartitionSupervisor.partitions(supervisor), PartitionSupervisor.whereis(supervisor, 1)]).toEqual([
+    3,
+    undefined
+  ])
+  expect([await read(supervisor, 0), await read(supervisor, 5)]).toEqual([0, 2])
+  await expect(read(supervisor, 4)).rejects.toMatchObject({ _tag: "CallExit", reason: "noproc" })
+})
+
+test("the partitions of a dead partition supervisor are refused with noproc, and its keys have no process", async () => {
+  const supervisor = await PartitionSupervisor.start(system, { partitions: 3, child })
+  await PartitionSupervisor.stop(supervisor)
+  const gone = expect.objectContaining({ _tag: "CallExit", reason: "noproc", in: "PartitionSupervisor.partitions" })
+  expect(() => PartitionSupervisor.partitions(supervisor)).toThrow(gone)
+  expect(() => PartitionSupervisor.partitionOf(supervisor, 1)).toThrow(gone)
+  await expect(read(supervisor, 1)).rejects.toMatchObject({ reason: "noproc" })
+})

@@ -365,6 +365,12 @@ describe("requests", () => {
     expect(crew.take()).toEqual(ended("b", "a"))
   })
 
+  test("sup-027 sup-034 a spec with a used id and a wrong combination is refused for the combination", async () => {
+    const supervisor = await start([crew.spec("a")])
+    const twice = crew.spec("a", { restart: "transient", significant: true })
+    await expect(Supervisor.startChild(supervisor, twice)).rejects.toEqual(refused("significantUnheeded"))
+  })
+
   test("sup-029 countChildren returns specs, active, supervisors and workers", async () => {
     const inner = DynamicSupervisor.childSpec("inner")
     const supervisor = await start([crew.spec("a"), crew.spec("b"), inner])
@@ -456,5 +462,5 @@ test("a child is found by its id, its address leads to whoever runs in its place
   expect(Supervisor.child(top, ["nobody"].join())).toBeUndefined()
   await Supervisor.stop(top)
   await expect(GenServer.call(address, "next")).rejects.toMatchObject({ reason: "noproc" })
-  expect(() => Supervisor.child(sleeper(system), "counter")).toThrow(TypeError)
+  expect(() => Supervisor.child(sleeper(system), "counter")).toThrow(OtpError.NotASupervisor)
 })

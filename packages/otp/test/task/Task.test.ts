@@ -337,3 +337,41 @@ test("ending a task interrupts its effect, and the finalizer runs once", async (
   })
   expect(finalized).toBe(1)
 })
+
+test("TASK5 after the first failure awaitMany waits for no other task: these continue, and their replies are dropped", async () => {
+  let late: Task.Task<unknown> | undefined
+  const running = owner(async (self) => {
+    late = Task.async(self, () => Effect.as(Effect.sleep(20), "late"))
+    const error = await caught(Task.awaitMany([late, Task.async(self, () => Process.exitSelf("boom"))]))
+    const end = await Task.shutdown(late, 5000, self)
+    return [error, end, (await flush(self)).map(kindOf)]
+  })
+  await clock.advance(20)
+  const failed = expect.objectContaining({ _tag: "CallExit", reason: "boom", in: "Task.awaitMany" })
+  expect(await running).toEqual([failed, undefined, [["Exit", "boom"]]])
+})
+
+test("TASK5 when awaitMany times out, the replies are dropped", async () => {
+  const running = inProcess(system, async (self) => {
+    const tasks = [5, 20].map((ms) => Task.async(self, () => Effect.as(Effect.sleep(ms), ms)))
+    const error = await caught(Task.awaitMany(tasks, { timeout: 10 }))
+    await Process.receive(self, { match: () => false, timeout: 20 })
+    return [error, await flush(self)]
+  })
+  await clock.advance(30)
+  const failed = expect.objectContaining({ _tag: "CallExit", reason: "timeout", in: "Task.awaitMany" })
+  expect(await running).toEqual([failed, []])
+})
+
+test("TASK3 an outcome that shutdown took is not given again, and shutdown and ignore take from", async () => {
+  const running = inProcess(system, async (self) => {
+    const [one, two] = [Task.async(self, () => "value"), Task.async(self, forever)]
+    await hop()
+    const shut = await anonymously(() => Task.shutdown(one))
+    const again = await Task.yield(one, { timeout: 0, from: self })
+    Task.ignore(two, self)
+    const refused = await caught(anonymously(() => Task.shutdown(one, 0, sleeper(system))))
+    return [shut, again, refused, Process.kill(two.pid)]
+  })
+  expect(await running).toEqual([{ ok: "value" }, undefined, expect.objectContaining({ _tag: "NotTheOwner" }), true])
+})

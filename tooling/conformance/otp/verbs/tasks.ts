@@ -81,13 +81,13 @@ export const tasks: Verbs = {
   ),
   yield_or_shutdown: yielded(
     "yield_or_shutdown",
-    async (task, options) => (await Task.yield(task, options)) ?? Task.shutdown(task)
+    async (task, options) => (await Task.yield(task, options)) ?? Task.shutdown(task, undefined, options.from)
   ),
-  task_shutdown: verb("task_shutdown 0", [arg.task, arg.raw], async (_, task, time) =>
-    outcome(await Task.shutdown(task, optional(shutdownOf, time)))
+  task_shutdown: verb("task_shutdown 0", [arg.task, arg.raw], async ({ self }, task, time) =>
+    outcome(await Task.shutdown(task, optional(shutdownOf, time), self))
   ),
-  task_ignore: verb("task_ignore 0", [arg.task], (_, task) => {
-    Task.ignore(task)
+  task_ignore: verb("task_ignore 0", [arg.task], ({ self }, task) => {
+    Task.ignore(task, self)
     return null
   }),
   share_task: act([], () => undefined)
