@@ -4,13 +4,12 @@
  * @module
  */
 import { join } from "node:path"
-import { adapterStreamMachine, batchMachine, chatMachine, toolCallMachine } from "@troupe/chat/machines"
+import { adapterStreamMachine, chatMachine, toolCallMachine } from "@troupe/chat/machines"
 import { root } from "../house/workspace.ts"
 import { mermaidOf } from "./mermaid.ts"
 
 const machines = {
   adapterStream: adapterStreamMachine,
-  batch: batchMachine,
   chat: chatMachine,
   toolCall: toolCallMachine
 } as const

@@ -20,7 +20,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     | application observe registry task`),
   "packages/chat": floors(`
     errors json | async schema | values | model | record blob | events | adapter | tool | gate | options | agents
-    | call stopConditions request | batch | dispatch lists step | store | inbox | loop | session view | children | live
+    | call stopConditions request | batch | lists step | store | inbox | loop | dispatch session view | children | live
     | troupe | observe`),
   "packages/testing": floors("law | faults ports replay stores"),
   "packages/providers": floors("aiSdk mcp"),

@@ -83,7 +83,7 @@ describe("at a terminal", () => {
     chat.send("Please go")
     await person.sees("ToolCall hang")
     person.type("\u001b[F")
-    await person.sees("▸          └─ ToolCall hang")
+    await person.sees("▸       └─ ToolCall hang")
     const frame = await person.sees("toolCall: running")
     expect(frame).toContain("state")
     await person.sees("turn Please go")

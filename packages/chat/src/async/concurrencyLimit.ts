@@ -6,11 +6,11 @@
  * SLOT1. At most as many calls run as there are slots.
  * SLOT2. A free slot goes to the batch that has waited longest since it last got a slot: between two slots for the same
  *        batch every other waiting batch gets one.
- * SLOT3. A batch whose process ended has no slots and waits for none.
+ * SLOT3. A batch that has ended, or whose process has, has no slots and waits for none.
  * SLOT4. Acquiring or releasing a slot costs the same, however many batches wait.
  * SLOT5. A call that waits for calls of another chat lends its slot to them, so that they never wait for it.
  */
-import { Channel, type Pid, Process } from "@troupe/otp"
+import { Channel } from "@troupe/otp"
 
 /** The slots of a Troupe. */
 export class ToolSlots {
@@ -21,11 +21,9 @@ export class ToolSlots {
     this.#free = count
   }
 
-  /** The line of a batch, until its process ends. `wake` is called when the batch gets a slot that it waits for. */
-  line(host: Pid, wake: () => void): SlotLine {
-    const line = new SlotLine(this, wake)
-    Process.onExit(host, () => line.leave())
-    return line
+  /** The line of a batch, until it leaves. `wake` is called when the batch gets a slot that it waits for. */
+  line(wake: () => void): SlotLine {
+    return new SlotLine(this, wake)
   }
 
   /** Acquires a slot and returns `undefined`; when no slot is free, returns a ticket. */

@@ -1,17 +1,15 @@
 /**
  * The calls of one message while they run: their states in the record, what they do at present, and their outcomes.
  *
- * Owns: one entry for each call of the message, the order of halts, and the events that are not read yet. They outlive the
- * process of the batch. Does not own the order in which calls start, nor their processes.
+ * Owns: one entry for each call of the message, and the order of halts. They outlive the process of the chat. Does not own the order in which calls start, nor their processes.
  *
  * BATCH1. Every call of a batch ends with exactly one outcome, in its own position. When its process dies without an
  *         outcome, the outcome is a `handler_exit` error.
  * BATCH3. A call's three events are emitted together, when the call is over.
  * BATCH9. A call that may have run before and does not run again is `unknown`, for any reason that it does not run.
  */
-import { Channel, type Pid } from "@troupe/otp"
+import type { Pid } from "@troupe/otp"
 import type { ToolCallEvent, ToolCallView, ToolOutcome } from "../call/index.ts"
-import type { Event } from "../events/index.ts"
 import type { ModeWish } from "../gate/index.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import { type ChildWait, continuesChild, type OpenCall, type StepHalt } from "../record/index.ts"
@@ -56,8 +54,6 @@ export class BatchCall implements OrderedCall {
   endedAt: number | undefined = undefined
   progress: unknown = undefined
   pid: Pid<ToolCallEvent> | undefined = undefined
-  /** Its outcome before the hooks after it. */
-  following: ToolOutcome | undefined = undefined
   outcome: ToolOutcome | undefined = undefined
   suspended: SuspendedCall | undefined = undefined
   /** The permission mode that the call requests, in its present run. */
@@ -162,7 +158,6 @@ export class BatchCalls {
   readonly own: ReadonlyArray<BatchCall>
   /** The positions of halting calls, in the order of their ends. */
   readonly halts: Array<number> = []
-  readonly unread = new Channel.Fifo<Event>()
 
   constructor(calls: ReadonlyArray<CallStart>) {
     this.all = calls.map((call, index) => new BatchCall(call, index))

@@ -17,7 +17,7 @@ export interface IntentJournal {
 }
 
 export interface ToolBatchInput {
-  /** The calls of the message, which outlive the batch. */
+  /** The calls of the message, which outlive the process of the chart. */
   readonly calls: BatchCalls
   /** The random id of the step or the batch; without one, idempotency keys contain `messageIndex` instead (KEY3). */
   readonly stepId?: string | undefined

@@ -10,8 +10,8 @@ import { QueueSource } from "../events/index.ts"
 import { idempotencyKey } from "../tool/index.ts"
 import type { BatchCall } from "./batchCalls.ts"
 import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
-import { held } from "../values/index.ts"
-import type { BatchHost } from "./batchEvents.ts"
+import { held, original } from "../values/index.ts"
+import type { BatchHost, CallState } from "./batchEvents.ts"
 import type { BatchGate } from "./batchGate.ts"
 import { stillUnknown } from "./unknownOutcome.ts"
 
@@ -25,7 +25,7 @@ interface Waiter {
 /** The batch that the calls belong to. */
 export interface EndsOwner {
   /** A call has its outcome; it had a place until then. */
-  readonly settled: (call: BatchCall, hadPlace: boolean) => void
+  readonly settled: (hadPlace: boolean) => void
   /** The reader has read past the last event. */
   readonly exhausted: () => void
 }
@@ -47,7 +47,7 @@ export class CallEnds {
     this.#owner = owner
     this.#clock = clock
     this.#queuedAt = clock.now()
-    this.source = new QueueSource(() => owner.exhausted(), input.calls.unread)
+    this.source = new QueueSource(() => owner.exhausted())
   }
 
   /** Runs the hooks after a call, if there are any, before its outcome is recorded. */
@@ -55,17 +55,33 @@ export class CallEnds {
     call.mark = "following"
     if (this.gate?.follows(outcome) !== true) return this.settle(call, outcome)
     const { index } = call
-    const { send, turn } = this.#host
-    call.following = outcome
-    send({ type: "call.follows", index, outcome: held(outcome) })
+    const { turn } = this.#host
+    this.changed(call, { following: held(outcome) })
     void this.gate.follow(index, outcome).then((last) => turn(() => this.settle(call, last)))
+  }
+
+  /** The chart holds this state of a call. */
+  changed({ index }: BatchCall, state: CallState): void {
+    this.#host.send({ type: "call.changed", index, state })
+  }
+
+  /** Takes over the state of a call of a stored chart. */
+  restore(call: BatchCall, { cancelled, end, following, outcome, child }: CallState): void {
+    if (outcome !== undefined) return this.record(call, original(outcome))
+    call.mark = cancelled === true ? "cancelling" : "running"
+    if (child !== undefined) {
+      call.mark = "asking"
+      call.suspended = { child }
+    } else if (following !== undefined) this.follow(call, original(following))
+    else if (cancelled === true && end === undefined)
+      this.#host.send({ type: "call.command", index: call.index, command: "call.cancel" })
   }
 
   /** Records the outcome of a call; other calls may start. */
   settle(call: BatchCall, outcome: ToolOutcome): void {
     const hadPlace = call.hasStarted && call.mark !== "asking"
     this.record(call, outcome)
-    this.#owner.settled(call, hadPlace)
+    this.#owner.settled(hadPlace)
   }
 
   /** Records the outcome of a call. */
@@ -82,7 +98,7 @@ export class CallEnds {
     if (outcome.halt !== undefined) calls.halts.push(call.index)
     if (call.mayHaveRun) journal?.over(calls.own.some(({ isOver }) => !isOver))
     this.source.push(...outcome.events)
-    this.#host.send({ type: "call.over", index: call.index, outcome: held(outcome), halts: outcome.halt !== undefined })
+    this.changed(call, { outcome: held(outcome), ...(outcome.halt !== undefined && { halted: calls.halts.length }) })
     this.reached(call, "over")
   }
 

@@ -2,7 +2,7 @@
  * The running tool calls of one assistant message.
  *
  * Owns: the live side of the calls, their places and slots, and the scope of their handlers. The processes of the calls are
- * children of the batch's chart. Does not own the order in which calls start (`nextCalls`), their outcomes so far
+ * children of the chart that has them. Does not own the order in which calls start (`nextCalls`), their outcomes so far
  * (`batchCalls`), nor a call's phases (`ToolCallMachine`).
  *
  * BATCH4. After a cancel, or after the signal of the run is aborted, no call starts. Running calls are cancelled, and the
@@ -24,7 +24,6 @@ import * as Scope from "effect/Scope"
 import { defaultSystem, type SlotLine } from "../async/index.ts"
 import {
   type CallCommand,
-  type CallEnd,
   endedEarly,
   haltedOutcome,
   outcomeOf,
@@ -43,7 +42,7 @@ import { describe, held, original } from "../values/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import type { BatchCall, BatchCalls } from "./batchCalls.ts"
 import type { IntentJournal, ToolBatchInput } from "./batchContract.ts"
-import type { BatchHost, BatchState } from "./batchEvents.ts"
+import type { BatchHost, CallsCommand, EndOfCall } from "./batchEvents.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { accessesOf, notFound } from "./callAccesses.ts"
 import { CallEnds, type EndsOwner } from "./callEnds.ts"
@@ -68,7 +67,6 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
   #faults: ReadonlyMap<number, ToolError> | undefined
   /** The first failure to store an intent; it ends the batch (BATCH8). */
   #error: SessionError | undefined
-  #isDraining = false
 
   constructor(input: ToolBatchInput, host: BatchHost) {
     const { schedule, maxConcurrency: limit = defaultLimit(schedule), system } = input.options
@@ -82,12 +80,12 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
   }
 
   /** Starts the calls, or goes on with those that a stored batch has. */
-  begin(state: BatchState): void {
+  begin(state: Extract<CallsCommand, { readonly type: "begin" }>): void {
     const { outlet, options } = this.#input
     const { own } = this.#calls
     outlet.attach(this.#ends.source)
     this.#ends.gate = this.#gate = batchGateOf(options, this.#system, own)
-    if (state.cancelled || state.calls.some(({ begun }) => begun)) this.#restore(state)
+    this.#restore(state)
     for (const call of own) if (call.settled !== undefined && !call.isOver) this.#ends.settle(call, call.settled)
     const judged = this.#gate?.judges === true && !state.cancelled ? own.filter((call) => this.#isToJudge(call)) : []
     if (this.#gate === undefined || judged.length === 0) return this.#start()
@@ -95,21 +93,15 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
     void verdicts.then((given) => this.#host.turn(() => this.#gated(judged, given)))
   }
 
-  /** Takes over the calls of a stored batch: the process restores their charts, and runs their handlers again. */
-  #restore({ calls: states, halts, cancelled: isCancelled }: BatchState): void {
-    if (isCancelled) this.#moves.stop("cancelled")
-    this.#isDraining = isCancelled || halts.length > 0
-    states.forEach(({ begun, cancelled, following, outcome, child }, index) => {
-      const call = this.#calls.all[index]
-      if (call === undefined) return
-      if (outcome !== undefined) return this.#ends.record(call, original(outcome))
-      if (!begun) return
-      if (child !== undefined) return void Object.assign(call, { mark: "asking", suspended: { child } })
-      call.mark = cancelled === true ? "cancelling" : "running"
-      if (following !== undefined) this.#ends.follow(call, original(following))
-      else if (cancelled === true) this.#host.send({ type: "call.cancel", index })
-    })
-    this.#calls.halts.splice(0, Infinity, ...halts)
+  /** Takes over the calls of a stored chart: the process restores their charts, and runs their handlers again. */
+  #restore({ calls: states, cancelled }: Extract<CallsCommand, { readonly type: "begin" }>): void {
+    if (cancelled) this.#moves.stop("cancelled")
+    for (const call of this.#calls.own) {
+      const state = states[call.index]
+      if (state === undefined) continue
+      this.#ends.restore(call, state)
+      if (state.end !== undefined) this.ended(call.index, state.end)
+    }
     this.#runs.restore()
   }
 
@@ -140,18 +132,17 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
 
   /** Starts the calls, in the order of what they touch. */
   #start(): void {
-    const { pid, send, turn } = this.#host
+    const { turn } = this.#host
     const { toolsByName: tools, options } = this.#input
     const { schedule, toolSlots } = options
     const { all } = this.#calls
-    send({ type: "calls.judged" })
     const unknown = schedule === "reference" ? ({ effect: "write" } as const) : undefined
     const { accesses, faults } = accessesOf(
       all.map(({ toolCall }) => toolCall),
       { tools, schedule, unknown, isOver: (index) => all[index]?.isOwn !== true || all[index].isOver }
     )
     this.#faults = faults
-    this.#slots = pid === undefined ? undefined : toolSlots?.line(pid, () => turn(() => this.#proceed()))
+    this.#slots = toolSlots?.line(() => turn(() => this.#proceed()))
     this.#moves.begin(accesses)
     this.changed()
   }
@@ -228,27 +219,23 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
     return toolFor(this.#input.toolsByName, toolCall)
   }
 
-  /** The chart of a call has ended. */
-  ended(index: number, end: CallEnd): void {
+  /** The chart of a call has ended, or its process died before. */
+  ended(index: number, end: EndOfCall): void {
     const call = this.#calls.all[index]
     const tool = call === undefined ? undefined : this.#toolOf(call)
     if (call === undefined || tool === undefined || call.outcome !== undefined) return
+    const { options } = this.#input
+    const { toolCall } = call
     const result = end.type === "returned" ? original(end.result) : undefined
-    if (result?.type === "child_waits" && call.isRunning) return this.#asks(call, result.child)
-    this.#ends.follow(call, outcomeOf({ tool, toolCall: call.toolCall, options: this.#input.options }, end))
-  }
-
-  /** The process of a call died before its chart had ended. */
-  died(index: number, reason: unknown): void {
-    const call = this.#calls.all[index]
-    if (call === undefined || call.outcome !== undefined) return
-    this.#ends.follow(call, toolOutcome(call.toolCall, diedWith(call.toolCall, reason), this.#input.options))
+    if (result?.type === "child_waits" && call.isRunning) this.#asks(call, result.child)
+    else if (end.type === "died")
+      this.#ends.follow(call, toolOutcome(toolCall, diedWith(toolCall, original(end.reason)), options))
+    else this.#ends.follow(call, outcomeOf({ tool, toolCall, options }, end))
   }
 
   /** A call has its outcome, and other calls may start. */
-  settled(call: BatchCall, hadPlace: boolean): void {
+  settled(hadPlace: boolean): void {
     if (hadPlace) this.#slots?.release()
-    if (call.halts === "halt" && !this.#isDraining) this.#drain(false)
     this.#proceed()
   }
 
@@ -259,7 +246,7 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
     call.suspended = { child }
     call.pid = undefined
     call.traced?.(this.#ends.early(call, "cancelled"))
-    this.#host.send({ type: "call.asks", index: call.index, child })
+    this.#ends.changed(call, { child })
     this.#proceed()
   }
 
@@ -267,11 +254,6 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
   skip(call: BatchCall, ended: "cancelled" | "not_started"): void {
     if (!call.isOwn) return
     this.#ends.record(call, this.#ends.early(call, ended))
-  }
-
-  #drain(cancelled: boolean): void {
-    this.#isDraining = true
-    this.#host.send({ type: "calls.draining", cancelled })
   }
 
   /** No further call starts: closes the scope of the calls, which interrupts their handlers in parallel (BATCH4). */
@@ -282,7 +264,6 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
       this.#moves.proceed()
       for (const call of this.#calls.own) this.#cancel(call)
     }
-    this.#drain(true)
     this.changed()
     const closing = Scope.closeUnsafe(this.scope, Exit.interrupt())
     if (closing !== undefined) System.runFork(this.#system, closing)
@@ -291,11 +272,15 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
   #cancel(call: BatchCall): void {
     if (!call.isRunning) return
     call.mark = "cancelling"
-    this.#host.send({ type: "call.cancel", index: call.index })
+    this.#host.send({ type: "call.command", index: call.index, command: "call.cancel", state: { cancelled: true } })
   }
 
+  /** Cancels or restarts calls, in a turn of the process (BATCH7). */
+  readonly #control = (command: CallCommand): void =>
+    this.#host.turn(() => (command.type === "calls.cancel" ? this.#cancelCalls(command) : this.#restartCalls(command)))
+
   /** Cancels these calls only (BATCH7). */
-  cancelCalls({ toolCallId, done }: CallCommand): void {
+  #cancelCalls({ toolCallId, done }: CallCommand): void {
     const calls = this.#calls.own.filter((call) => !call.isOver && isMeant(call, toolCallId))
     for (const { index } of calls) this.#gate?.skip(index)
     this.#ends.await(calls, "over", done)
@@ -308,18 +293,19 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
   }
 
   /** Restarts the running calls; not the calls that are being cancelled (BATCH7). */
-  restartCalls({ toolCallId, done }: CallCommand): void {
+  #restartCalls({ toolCallId, done }: CallCommand): void {
     const calls = this.#calls.own.filter((call) => call.mark === "running" && isMeant(call, toolCallId))
     this.#ends.await(calls, "begun", done)
     for (const call of calls) {
       call.mark = "restarting"
-      this.#host.send({ type: "call.restart", index: call.index })
+      this.#host.send({ type: "call.command", index: call.index, command: "call.restart" })
     }
     this.changed()
     this.#ends.answer()
   }
 
   leave(): void {
+    this.#slots?.leave()
     this.#gate?.leave()
     this.#runs.leave()
     this.#input.outlet.detach(this.#ends.source)
@@ -351,7 +337,7 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
   }
 
   changed(reported?: string): void {
-    this.#input.watcher?.toolCallsChanged(this.#ends.view, this.#host.pid, reported)
+    this.#input.watcher?.toolCallsChanged(this.#ends.view, this.#control, reported)
   }
 
   exhausted(): void {

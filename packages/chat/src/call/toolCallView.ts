@@ -45,13 +45,13 @@ export interface ChildView {
 }
 
 /**
- * Notified when the state of a call changed; `batch` is the process that runs the calls, if any. `reported` is the id of the call whose
- * handler has reported progress.
+ * Notified when the state of a call changed; `control` takes commands about the calls while they run. `reported` is the id of the call
+ * whose handler has reported progress.
  */
 export interface ToolCallWatcher {
   readonly toolCallsChanged: (
     view: () => ReadonlyArray<ToolCallView>,
-    batch: Pid<CallCommand> | undefined,
+    control: CallControl | undefined,
     reported?: string
   ) => void
 }
@@ -86,3 +86,6 @@ export interface CallCommand {
   readonly toolCallId?: string | undefined
   readonly done: () => void
 }
+
+/** Takes commands about the calls that run. */
+export type CallControl = (command: CallCommand) => void

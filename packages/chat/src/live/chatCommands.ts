@@ -1,5 +1,5 @@
 /**
- * Sends commands to the process of a chat or to the batch of its running calls, and waits until they are done.
+ * Sends commands to the process of a chat or to its running calls, and waits until they are done.
  *
  * REF15. A request to the process, such as a mode or a handoff, settles when the process ends, also while its save waits.
  */
@@ -14,11 +14,11 @@ import type { StoreCall, StoreValues } from "../store/index.ts"
 import { type Asked, type DecidedBefore, decidedBefore, pendingApprovalsOf, waitsFor } from "../step/index.ts"
 import { undecidedCall } from "../inbox/index.ts"
 
-/** Cancels or restarts calls of the running batch: those with the id or, without an id, all. Rejects when the process dies first. */
+/** Cancels or restarts calls of the running step: those with the id or, without an id, all. Rejects when the process dies first. */
 export const controlCalls = (
   id: string,
   chat: Pid | undefined,
-  { batch, toolCalls }: LiveState,
+  { control, toolCalls }: LiveState,
   type: CallCommand["type"],
   toolCallId: string | undefined
 ): Promise<void> => {
@@ -26,18 +26,16 @@ export const controlCalls = (
     call.status !== "done" &&
     (toolCallId === undefined || call.id === toolCallId) &&
     (type === "calls.cancel" || call.status === "running")
-  if (batch === undefined || !Process.isAlive(batch) || !toolCalls.some(isMeant)) {
+  if (control === undefined || chat === undefined || !Process.isAlive(chat) || !toolCalls.some(isMeant)) {
     return toolCallId === undefined ? Promise.resolve() : Promise.reject(notRunning(id, toolCallId))
   }
   return new Promise((resolve, reject) => {
-    const ended = (reason: unknown) =>
-      chat !== undefined && !Process.isAlive(chat) ? reject(died(id, reason)) : resolve()
-    const forget = Process.onExit(batch, ended)
+    const forget = Process.onExit(chat, (reason) => reject(died(id, reason)))
     const done = () => {
       forget()
       resolve()
     }
-    Process.send(batch, { type, toolCallId, done })
+    control({ type, toolCallId, done })
   })
 }
 

@@ -17,9 +17,10 @@
 import { StateMachine } from "@troupe/otp"
 import type { DoneActorEvent, ErrorActorEvent, Snapshot } from "xstate"
 import { isRecord, ValidationError } from "../errors/index.ts"
-import type { ToolBatchResult } from "../batch/index.ts"
 import {
   type At,
+  callEnds,
+  callingUntil,
   chatSetup,
   commitOf,
   discardOf,
@@ -36,7 +37,7 @@ import type { Saving, StepFinish, StepOpening } from "./chatEnv.ts"
 import { dueHooks } from "./lifecycleHooks.ts"
 import { initialContext } from "./beginTurn.ts"
 import type { OpenStep } from "../record/index.ts"
-import { type Held, held, original } from "../values/index.ts"
+import { held, original } from "../values/index.ts"
 import { outputOf } from "./endTurn.ts"
 import type { AdapterStreamOutput } from "../request/index.ts"
 
@@ -129,16 +130,6 @@ const finishOf = ({ context }: { readonly context: ChatContext }): StepFinish =>
 const outputIn = <Type extends AdapterStreamOutput["type"]>({ event }: { readonly event: DoneActorEvent }) =>
   event.output as Extract<AdapterStreamOutput, { readonly type: Type }>
 
-/** A process of the step died. */
-const died = <Type extends "request_died" | "batch_died">(type: Type) =>
-  ({
-    target: "phaseC",
-    actions: {
-      type: "endWith",
-      params: ({ event }: { readonly event: ErrorActorEvent }) => ({ type, cause: held(event.error) })
-    }
-  }) as const
-
 /** How a turn that is to stop ends the step in each of its phases. */
 const stops = <Then extends object, Stop extends string>(then: Then, stop: Stop) =>
   ({
@@ -153,6 +144,7 @@ const chartOf = (id: "chat" | "step") =>
     context: ({ input }) => initialContext({ input: id === "step" ? oneStep(input) : input }),
     initial: "settled",
     on: {
+      ...callEnds,
       "journal.due": { actions: { type: "saveJournal", params: savingOf } },
       "mode.set": {
         actions: {
@@ -331,7 +323,16 @@ const chartOf = (id: "chat" | "step") =>
                   },
                   { target: "phaseC", actions: { type: "recordReply", params: outputIn<"exhausted"> } }
                 ],
-                onError: died("request_died")
+                onError: {
+                  target: "phaseC",
+                  actions: {
+                    type: "endWith",
+                    params: ({ event }: { readonly event: ErrorActorEvent }) => ({
+                      type: "request_died",
+                      cause: held(event.error)
+                    })
+                  }
+                }
               }
             ],
             on: { ...stops({ target: "phaseC" }, "endCancelled"), "reply.grew": { actions: "showReply" } }
@@ -340,24 +341,9 @@ const chartOf = (id: "chat" | "step") =>
           phaseB: {
             invoke: [
               { id: "step", src: "step", input: stepOf },
-              {
-                id: "toolBatch",
-                src: "toolBatch",
-                input: ({ context: { step, open } }) => ({ count: step?.count ?? open?.calls.length ?? 0 }),
-                onDone: {
-                  target: "phaseC",
-                  actions: {
-                    type: "endWith",
-                    params: ({ event }: { readonly event: DoneActorEvent<Held<ToolBatchResult>> }) => ({
-                      type: "called",
-                      result: event.output
-                    })
-                  }
-                },
-                onError: died("batch_died")
-              }
+              { id: "calls", src: "calls" }
             ],
-            on: { ...stops({}, "cancelCalls"), "reply.grew": { actions: "showReply" } }
+            on: { ...stops({}, "cancelCalls"), ...callingUntil("phaseC"), "reply.grew": { actions: "showReply" } }
           },
           /** The end of the step, until its events are read. */
           phaseC: {
@@ -434,3 +420,21 @@ export const chatMachine = StateMachine.hosted(StateMachine.published(chartOf("c
 
 /** The same machine for one step of the thread in its input: it ends after that step. */
 export const stepMachine = StateMachine.hosted(StateMachine.published(chartOf("step")), { refuses: refusalOfEarlier })
+
+/** The calls of a message without a chat. */
+const toolCalls = chatSetup.createMachine({
+  id: "toolCalls",
+  context: ({ input }) => initialContext({ input }),
+  initial: "running",
+  on: { ...callEnds, ...stops({}, "cancelCalls") },
+  states: {
+    running: {
+      invoke: { id: "calls", src: "calls" },
+      on: callingUntil("done")
+    },
+    done: { type: "final" }
+  }
+})
+
+/** Runs the calls of a message; then `step.ending` in its context has their outcomes. */
+export const toolCallsMachine = StateMachine.hosted(StateMachine.published(toolCalls), { label: () => "ToolCalls" })

@@ -9,8 +9,8 @@
  */
 import { StateMachine } from "@troupe/otp"
 import type { AnyActorLogic, EventObject, InputFrom } from "xstate"
-import { type batchActors, batchMachine } from "../batch/index.ts"
-import type { callActors, callEffects } from "../call/index.ts"
+import { calls } from "../batch/index.ts"
+import { type callActors, type callEffects, toolCallMachine } from "../call/index.ts"
 import { adapterStreamMachine, type streamActors, type streamEffects } from "../request/index.ts"
 import type { ChatContext, ChatEvent, Closed } from "./chatContext.ts"
 import type { ChatEnv, Saving, StepEnd, StepFinish, StepOpening, TurnBegin, TurnEnd } from "./chatEnv.ts"
@@ -131,7 +131,8 @@ const complete = StateMachine.fromCallback<TurnEnd, ChatEnv, EventObject, Sent<"
 
 export const chatActors = {
   adapterStream: adapterStreamMachine,
-  toolBatch: batchMachine,
+  toolCall: toolCallMachine,
+  calls,
   commit,
   begin,
   hooks,
@@ -218,9 +219,8 @@ type Perform<Chart extends string, Effects> = {
 /**
  * An effect of a chart: its name, and its data. This union is closed (EFFECT1).
  *
- * - `chat`: commits, hooks, stop conditions and receipts; the steps, their requests and their batches
+ * - `chat`: commits, hooks, stop conditions and receipts; the steps, their requests and their calls
  * - `adapterStream`: the attempts of a request, and its last event
- * - `batch`: the running calls, and a machine for each of them
  * - `toolCall`: the handler, and notices of its state
  */
 export type NamedEffect =
@@ -228,6 +228,5 @@ export type NamedEffect =
   | Perform<"chat", typeof chatEffects>
   | Start<"adapterStream", typeof streamActors>
   | Perform<"adapterStream", typeof streamEffects>
-  | Start<"batch", typeof batchActors>
   | Start<"toolCall", typeof callActors>
   | Perform<"toolCall", typeof callEffects>

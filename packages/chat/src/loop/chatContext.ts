@@ -1,4 +1,5 @@
 /** The input, events, output and context of the chat's chart: plain data. */
+import type { CallsEvent } from "../batch/index.ts"
 import type { ToolCallView } from "../call/index.ts"
 import type { Message, Outcome } from "../model/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
@@ -152,6 +153,7 @@ export type ChatEvent =
   | ({ readonly type: "turn.begun"; readonly facts: TurnFacts; readonly spent?: Held<Terminal> | undefined } & Moment)
   | StepEnded
   | { readonly type: "step.failed"; readonly error: Held<unknown> }
+  | CallsEvent
   | ({ readonly type: "calls.closed"; readonly closed: Closed } & Moment)
   | ({ readonly type: "wait.closed"; readonly expired: Expired } & Moment)
   | ({ readonly type: "hooks.answered"; readonly verdict: Verdict } & Moment)

@@ -8,7 +8,7 @@
  * CHAT18. An input that waits may be withdrawn. Then it never runs. Its row is removed at once or, while a commit takes inputs, after it.
  */
 import { StateMachine } from "@troupe/otp"
-import { setup } from "xstate"
+import { type DoneActorEvent, type ErrorActorEvent, setup } from "xstate"
 import { chatActors, chatEffects } from "./chatActors.ts"
 import { afterHooks, mustAnnounce, mustBegin, mustReport, withoutHooks } from "./lifecycleHooks.ts"
 import {
@@ -35,7 +35,10 @@ import type { Saving } from "./chatEnv.ts"
 import { isStoreRefusal } from "../errors/index.ts"
 import { keepsAnswered, leastOf, over } from "../record/index.ts"
 import type { AdapterStreamOutput } from "../request/index.ts"
+import type { CallState, EndOfCall } from "../batch/index.ts"
+import type { CallEnd, ToolCallInput } from "../call/index.ts"
 import type { StepEnding } from "../step/index.ts"
+import { held } from "../values/index.ts"
 import { timeOf } from "../stopConditions/index.ts"
 
 export interface At {
@@ -160,6 +163,10 @@ const guards = {
   wasRefused: (_: At, output: AdapterStreamOutput) => output.type === "refused",
   requestsTools: (_: At, output: AdapterStreamOutput) =>
     output.type === "exhausted" && output.read?.hasUnknownTool === false && output.read.count > 0,
+  hasCallProcess: ({ context: { step }, event }: At) => {
+    const { end, following, outcome, child } = step?.calls?.[as(event, "call.command").index] ?? {}
+    return (end ?? following ?? outcome ?? child) === undefined
+  },
   endsWithStep: ({ context }: At) => context.until === "step",
   hasExpired: ({ context }: At) => context.turn === undefined && hasExpired(context, context.now),
   comesTooLate: ({ context, event }: At) =>
@@ -184,6 +191,37 @@ const guards = {
   isRefused: ({ context: { until, result, refusal } }: At) =>
     until !== undefined && refusal !== undefined && result === undefined
 }
+
+/** The id of the actor of a call. */
+const callId = (index: number): string => `call.${index}`
+
+const indexIn = ({ type }: { readonly type: string }): number => Number(type.slice(type.lastIndexOf(".") + 1))
+
+/** The end of the actor of a call. */
+const endIn = (event: { readonly type: string }): EndOfCall => {
+  const { output, error } = event as unknown as DoneActorEvent<CallEnd> & ErrorActorEvent
+  return event.type.startsWith("xstate.error") ? { type: "died", reason: held(error) } : output
+}
+
+const withCall = (step: ChatContext["step"], index: number, state: CallState = {}): Pick<ChatContext, "step"> => ({
+  step: { ...step, calls: { ...step?.calls, [index]: state } }
+})
+
+/** The calls of a message run; then the chart is in the state `target`. */
+export const callingUntil = <Target extends string>(target: Target) =>
+  ({
+    "calls.ready": { actions: "beginCalls" },
+    "call.begin": { actions: ["startCall", "recordCall"] },
+    "call.command": { guard: "hasCallProcess", actions: ["commandCall", "recordCall"] },
+    "call.changed": { actions: "recordCall" },
+    "calls.exhausted": { target, actions: "recordCalls" }
+  }) as const
+
+/** The ends of the actors of calls, for the root of a chart. */
+export const callEnds = {
+  "xstate.done.actor.call.*": { actions: ["recordEnd", "reportEnd", "stopCall"] },
+  "xstate.error.actor.call.*": { actions: ["recordEnd", "reportEnd", "stopCall"] }
+} as const
 
 export const chatSetup = setup({
   types: {
@@ -264,7 +302,40 @@ export const chatSetup = setup({
     recordHooks: assign(({ context, event }) => afterHooks(context, as(event, "hooks.answered"))),
     skipHooks: assign(({ context }) => withoutHooks(context)),
     endCancelled: assign(({ context }) => ({ step: { ...context.step, ending: { type: "cancelled" } } })),
-    cancelCalls: StateMachine.sendTo("toolBatch", { type: "batch.cancel" }),
+    beginCalls: StateMachine.sendTo("calls", ({ context: { step, stopped } }: At) => ({
+      type: "begin",
+      calls: step?.calls ?? {},
+      cancelled: stopped !== undefined
+    })),
+    startCall: StateMachine.spawnChild("toolCall", {
+      id: ({ event }) => callId(as(event, "call.begin").index),
+      input: ({ event }): ToolCallInput => {
+        const { type: _, ...input } = as(event, "call.begin")
+        return input
+      }
+    }),
+    stopCall: StateMachine.stopChild(({ event }) => callId(indexIn(event))),
+    commandCall: StateMachine.sendToChild(
+      ({ event }) => callId(as(event, "call.command").index),
+      ({ event }) => ({ type: as(event, "call.command").command })
+    ),
+    recordCall: assign(({ context: { step }, event }) => {
+      const { index, state } = event as { readonly index: number; readonly state?: CallState }
+      return withCall(step, index, state ?? step?.calls?.[index])
+    }),
+    recordEnd: assign(({ context: { step }, event }) =>
+      withCall(step, indexIn(event), { ...step?.calls?.[indexIn(event)], end: endIn(event) })
+    ),
+    recordCalls: assign(({ context: { step }, event }) => {
+      const { result } = as(event, "calls.exhausted")
+      return { step: { ...step, calls: undefined, ending: { type: "called", result } } }
+    }),
+    reportEnd: StateMachine.sendTo("calls", ({ event }) => ({
+      type: "call.ended",
+      index: indexIn(event),
+      end: endIn(event)
+    })),
+    cancelCalls: StateMachine.sendTo("calls", { type: "calls.cancel" }),
     stopFinish: StateMachine.sendTo("finish", ({ context: { stopped } }: At) => ({ type: "turn.stopped", stopped })),
     showReply: assign(({ event }) => {
       const { type: _, ...partial } = as(event, "reply.grew")

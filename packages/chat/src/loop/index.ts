@@ -2,7 +2,7 @@
 export { ChatEnv } from "./chatEnv.ts"
 export type { ModeAsk } from "./chatEnv.ts"
 export type { ChatContext } from "./chatContext.ts"
-export { chatMachine } from "./ChatMachine.ts"
+export { chatMachine, toolCallsMachine } from "./ChatMachine.ts"
 export { chatStart, started, stepOptions, streamTurn, threadOf } from "./chatStart.ts"
 export type { TurnToRun } from "./chatStart.ts"
 export { hasExpired as isExpired, isAtWait } from "./suspensionExpiry.ts"

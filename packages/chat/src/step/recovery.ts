@@ -29,7 +29,7 @@ export interface Standing {
 }
 
 /** The state of a call whose outcome is unknown (REVIVE2); `given` are the arguments that a person gave. */
-export const unknownCall = (
+const unknownCall = (
   tool: Tool | undefined,
   askedAt: number,
   given: Readonly<Record<string, unknown>> | undefined

@@ -9,24 +9,15 @@
  *        takes effect when they are decided.
  */
 import { type Response, text, type ToolCall } from "../model/index.ts"
-import { continuesChild, type OpenCall, type OpenStep, type StepHalt, type StepResult } from "../record/index.ts"
+import type { OpenCall, OpenStep, StepHalt, StepResult } from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
 import type { Journalled } from "./journal.ts"
 import { keptHalt, type Opened, pendingApprovalsOf, withResults } from "./openCalls.ts"
-import { unknownCall } from "./recovery.ts"
 import { waitingForChild } from "./childAsks.ts"
 import { assistantMessage, stepResult } from "./buildStepResult.ts"
-import {
-  type BatchCalls,
-  type CallStart,
-  stillUnknown,
-  type ToolBatchInput,
-  type ToolBatchResult,
-  unknownOutcome
-} from "../batch/index.ts"
-import { endedEarly, toolFailure, type ToolOutcome, toolOutcome } from "../call/index.ts"
-import { describe } from "../values/index.ts"
+import type { BatchCalls, CallStart, ToolBatchInput, ToolBatchResult } from "../batch/index.ts"
+import type { ToolOutcome } from "../call/index.ts"
 import { type EndedStep, replyOf, type RunningStep } from "./stepState.ts"
 
 const isNew: OpenCall = { state: "new" }
@@ -132,48 +123,6 @@ const haltOf = ({ open }: RunningStep, halt: StepHalt | undefined): StepHalt | u
   if (halt.question !== undefined || open.halt.type !== "question") return halt
   const { type: _, ...question } = open.halt
   return { ...halt, question }
-}
-
-/**
- * The batch's process died: unfinished calls have failed, or have an unknown outcome. Their missing events are part of the
- * closing events.
- */
-export const batchCrashed = (
-  context: RunningStep,
-  { own, halts, all, unread }: BatchCalls,
-  cause: unknown
-): StepParts => {
-  const { journal, options } = context
-  const left = new Map<number, OpenCall>()
-  const diedWith = ({ toolCall, open, index, again }: BatchCalls["own"][number]): ToolOutcome | undefined => {
-    const tool = options.toolsByName.get(toolCall.name)
-    if (continuesChild(open)) {
-      left.set(index, open)
-      return undefined
-    }
-    const why = `the tool batch died: ${describe(cause)}`
-    if (journal !== undefined && tool?.effect !== "read") {
-      if (open.state !== "intended") {
-        const ended = endedEarly(toolCall, "not_started", options, `not started: ${why}`)
-        return again ? stillUnknown(ended, options) : ended
-      }
-      const unknown = unknownCall(tool, Math.floor(options.system.clock.now()), open.arguments)
-      if (unknown === "fail") return unknownOutcome(toolCall, options)
-      left.set(index, unknown)
-      return undefined
-    }
-    const { toolResultEncoder } = options
-    return toolOutcome(toolCall, toolFailure(toolCall, "handler_exit", why, cause), { toolResultEncoder })
-  }
-  const outcomes = own.flatMap((call): ReadonlyArray<ToolOutcome> => {
-    if (call.outcome !== undefined) return [call.outcome]
-    const ended = call.following ?? diedWith(call)
-    for (const event of ended?.events ?? []) unread.push(event)
-    return ended === undefined ? [] : [ended]
-  })
-  const inTime = options.haltOrder === "observed" ? halts.map((index) => all[index]?.outcome) : []
-  const halting = [...inTime, ...outcomes].find((outcome) => outcome?.halt !== undefined)
-  return { outcomes, left, halt: haltOf(context, halting?.halt), error: undefined }
 }
 
 /** The output of a step. */

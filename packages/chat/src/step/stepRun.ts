@@ -12,7 +12,7 @@
  * HOSTDATA1. The metadata that the host has at the end of a reply, of a call and of a step is in the entry of that step, and no entry is
  *            written for it.
  */
-import { automatic, batchCrashed, batchEnded, batchInput, callsOf, stepEnd, type StepParts } from "./stepCalls.ts"
+import { automatic, batchEnded, batchInput, callsOf, stepEnd, type StepParts } from "./stepCalls.ts"
 import { BatchCalls, notFound, type ToolBatchInput } from "../batch/index.ts"
 import { endedEarly, toolOutcome, viewOfEnded } from "../call/index.ts"
 import { AdapterError, EngineError, type PreflightError, quoted } from "../errors/index.ts"
@@ -108,14 +108,9 @@ export class StepRun {
   /** The tool calls of phase B, whose intents and outcomes the journal notes. */
   batch(journal: Journal | undefined): ToolBatchInput {
     this.#step = { ...this.#step, journal }
-    const calls = this.#newCalls()
-    return batchInput(this.#step, calls)
-  }
-
-  #newCalls(): BatchCalls {
     const calls = new BatchCalls(callsOf(this.#step))
     this.#step = { ...this.#step, calls }
-    return calls
+    return batchInput(this.#step, calls)
   }
 
   /** Computes the result, and the events of phase C. */
@@ -141,8 +136,6 @@ export class StepRun {
         return nothing
       case "called":
         return batchEnded(step, original(ending.result))
-      case "batch_died":
-        return batchCrashed(step, step.calls ?? this.#newCalls(), original(ending.cause))
       case "unknown_tool":
         return { ...nothing, ...refuseUnknownTool(step) }
       case "cancelled":
@@ -213,11 +206,9 @@ const showUnrun = ({ watcher, outcomes, options, calls }: EndedStep, { truncated
 }
 
 const closingEvents = (
-  { error, options, calls }: EndedStep,
+  { error, options }: EndedStep,
   { response, thread, manualToolCalls, pendingApprovals, halt }: StepResult
 ): ReadonlyArray<Event> => {
-  const events: Array<Event> = []
-  for (let event = calls?.unread.shift(); event !== undefined; event = calls?.unread.shift()) events.push(event)
   const completed: Event = {
     type: "step_completed",
     response,
@@ -227,7 +218,10 @@ const closingEvents = (
     ...(pendingApprovals !== undefined && { pendingApprovals }),
     ...(halt !== undefined && { halt })
   }
-  if (error === undefined) events.push(completed)
-  else events.push({ type: "error", error }, { ...completed, error })
-  return events
+  return error === undefined
+    ? [completed]
+    : [
+        { type: "error", error },
+        { ...completed, error }
+      ]
 }

@@ -1,5 +1,5 @@
 /** The state of a step that its calls, results and events are computed from: its data with its live things. */
-import type { BatchCalls, CallStart, ToolBatchResult } from "../batch/index.ts"
+import type { BatchCalls, CallStart, CallStates, ToolBatchResult } from "../batch/index.ts"
 import type { ToolCallWatcher, ToolOutcome } from "../call/index.ts"
 import type { Outlet, StreamCollector } from "../events/index.ts"
 import type { PermissionMode } from "../gate/index.ts"
@@ -17,17 +17,19 @@ import type { Journal } from "./journal.ts"
  * - `answered`: the reply has no calls to run
  * - `unknown_tool`: a call names no tool, and `onUnknownTool` is `"error"`
  * - `called`: the batch ended
- * - `request_died`, `batch_died`: a process died
+ * - `request_died`: the process of the request died
  * - `cancelled`: the turn was to stop in phase A
  */
 export type StepEnding =
   | { readonly type: "answered" | "unknown_tool" | "cancelled" }
   | { readonly type: "called"; readonly result: Held<ToolBatchResult> }
-  | { readonly type: "request_died" | "batch_died"; readonly cause: Held<unknown> }
+  | { readonly type: "request_died"; readonly cause: Held<unknown> }
 
 /** The step that runs, as its chart has it: the reply after phase A, and how the last phase came out. */
 export interface StepProgress extends Partial<ReadReply> {
   readonly ending?: StepEnding | undefined
+  /** Its calls that have begun. */
+  readonly calls?: CallStates | undefined
 }
 
 /** The data of a step, from which its live side can be made again. */
@@ -66,7 +68,7 @@ export interface RunningStep extends Omit<StepData, "step">, StepLive {
   readonly reply: Response | undefined
   /** The journal for the intents and outcomes of calls that write. */
   readonly journal?: Journal | undefined
-  /** The calls of the running batch; they survive its process. */
+  /** The calls of the batch, once it began. */
   readonly calls: BatchCalls | undefined
   /** The calls of an open step that the step continues. */
   readonly going: ReadonlyArray<CallStart> | undefined

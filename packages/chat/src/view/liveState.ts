@@ -5,9 +5,9 @@
  *
  * VIEW5. Those who wait are called at once for each transition of the machine and each change of the calls, but not for text.
  */
-import type { Pid, StateMachine } from "@troupe/otp"
+import type { StateMachine } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
-import type { CallCommand, ToolCallView } from "../call/index.ts"
+import type { CallControl, ToolCallView } from "../call/index.ts"
 import type { StreamCollector } from "../events/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { ChatContext, chatMachine } from "../loop/index.ts"
@@ -64,7 +64,7 @@ export class LiveState implements StepWatcher {
   #changes = 0
   #step: RunningStep | undefined
   #toolCalls: () => ReadonlyArray<ToolCallView> = none
-  #batch: Pid<CallCommand> | undefined
+  #control: CallControl | undefined
   #waiting: Set<() => void> | undefined
 
   constructor(drafting?: DraftKeeping) {
@@ -108,9 +108,9 @@ export class LiveState implements StepWatcher {
     return this.#toolCalls()
   }
 
-  /** The process that runs the calls of the running step. */
-  get batch(): Pid<CallCommand> | undefined {
-    return this.#batch
+  /** Takes commands about the calls of the running step. */
+  get control(): CallControl | undefined {
+    return this.#control
   }
 
   /** Whether a request of the running turn is open, or is being opened. */
@@ -149,11 +149,11 @@ export class LiveState implements StepWatcher {
 
   toolCallsChanged(
     toolCalls: () => ReadonlyArray<ToolCallView>,
-    batch: Pid<CallCommand> | undefined,
+    control: CallControl | undefined,
     reported?: string
   ): void {
     this.#toolCalls = toolCalls
-    this.#batch = batch
+    this.#control = control
     this.follower?.callsChanged(reported)
     this.changed()
   }
@@ -203,6 +203,6 @@ export class LiveState implements StepWatcher {
 
   #forgetCalls(): void {
     this.#toolCalls = none
-    this.#batch = undefined
+    this.#control = undefined
   }
 }

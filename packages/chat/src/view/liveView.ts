@@ -281,7 +281,7 @@ export class LiveView {
 
   /** The present snapshot (VIEW1). */
   snapshot(): ChatSnapshot | undefined {
-    const { machine, collector, batch } = this.state
+    const { machine, collector, control } = this.state
     const env = this.#env
     if (machine === undefined || env === undefined) return undefined
     const text = collector?.text ?? machine.context.interrupted?.text ?? ""
@@ -289,7 +289,7 @@ export class LiveView {
     const rewritten = collector?.rewritten ?? 0
     const { context } = machine
     const turn = env.find(context.turn?.id)
-    const phase = this.#isMoved ? "moved" : phaseOf(machine, turn, batch === undefined)
+    const phase = this.#isMoved ? "moved" : phaseOf(machine, turn, control === undefined)
     const seen = this.#seen
     if (
       this.#snapshot === undefined ||

@@ -1,12 +1,9 @@
-import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import { ok } from "../../src/values/HandlerResult.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
 import type { Answer, Ask, Question } from "../../src/gate/permissionRules.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import { processOf } from "../double/processes.ts"
-import { calls, echo, handling, says } from "../double/scripts.ts"
+import { calls, echo, says } from "../double/scripts.ts"
 
 const check = leakCheck()
 
@@ -164,21 +161,6 @@ describe("a living chat with a gate", () => {
     expect(roles((await turn.result()).thread.messages)).toEqual(["user", "assistant", "tool completed", "assistant"])
   })
 
-  test("a batch that is killed while a question is open aborts it, and every call is answered", async () => {
-    const { ask, open } = asking()
-    const { troupe, system } = await check.troupe({
-      adapter: check.fake({ scripts: [calls("echo"), says("ok")] }),
-      tools: [echo],
-      permissions: { ask }
-    })
-    const turn = (await troupe.chat("c")).send("go")
-    await until(() => open.length === 1)
-    Process.kill(processOf(system, "ToolBatch"))
-    const result = await turn.result()
-    expect(open[0]?.signal.aborted).toBe(true)
-    expect(roles(result.thread.messages)).toEqual(["user", "assistant", "tool not_started", "assistant"])
-  })
-
   test("a chat that is stopped while a question is open aborts it", async () => {
     const { ask, open } = asking()
     const { troupe } = await check.troupe({
@@ -192,28 +174,5 @@ describe("a living chat with a gate", () => {
     await troupe.stop()
     expect(open[0]?.signal.aborted).toBe(true)
     expect(await ending).toMatchObject({ reason: "chat_stopped" })
-  })
-
-  test("a result that a hook was looking at when the batch was killed is kept", async () => {
-    const looking = Promise.withResolvers<AbortSignal>()
-    const { troupe, system } = await check.troupe({
-      adapter: check.fake({ scripts: [calls("charge"), says("ok")] }),
-      tools: [handling("charge", () => ok("charged"))],
-      hooks: {
-        PostToolUse: [
-          (_, { signal }) => {
-            looking.resolve(signal)
-            return new Promise(() => undefined)
-          }
-        ]
-      }
-    })
-    const turn = (await troupe.chat("c")).send("go")
-    const signal = await looking.promise
-    Process.kill(processOf(system, "ToolBatch"))
-    const { thread } = await turn.result()
-    expect(signal.aborted).toBe(true)
-    expect(roles(thread.messages)).toEqual(["user", "assistant", "tool completed", "assistant"])
-    expect(thread.messages[2]?.content).toBe("charged")
   })
 })

@@ -102,45 +102,6 @@ describe("a tool that goes wrong", () => {
     ])
   })
 
-  test("killing the batch answers every call, and the chat goes on", async () => {
-    const started = Promise.withResolvers<void>()
-    const stuck = handling("stuck", () => {
-      started.resolve()
-      return new Promise(() => {})
-    })
-    const adapter = check.fake({ scripts: [calls("stuck", "stuck"), says("ok")] })
-    const running = Chat.run(Engine.make({ adapter, tools: [stuck] }), hi)
-    await started.promise
-    Process.kill(processOf(defaultSystem(), "ToolBatch"))
-    const result = await running
-    expect(result.haltedReason).toBe("completed")
-    expect(result.steps[0]?.toolResults.map(({ toolCallId }) => toolCallId)).toEqual(["c0", "c1"])
-    expect(processesOf(defaultSystem(), "ToolCall")).toEqual([])
-  })
-
-  test("a call that finished before its batch was killed keeps its result", async () => {
-    const started = Promise.withResolvers<void>()
-    const stuck = handling("stuck", () => {
-      started.resolve()
-      return new Promise(() => {})
-    })
-    const adapter = check.fake({ scripts: [calls(["echo", { x: 1 }], "stuck"), says("ok")] })
-    const said: Array<string> = []
-    const stream = await Chat.stream(Engine.make({ adapter, tools: [stuck, echo] }), hi)
-    for await (const event of stream) {
-      if (event.type === "tool_result_encoded") said.push(event.id)
-      if (event.type === "tool_result_encoded" && event.id === "c0") {
-        await started.promise
-        Process.kill(processOf(defaultSystem(), "ToolBatch"))
-      }
-      if (event.type === "step_completed" && event.response.finishReason === "tool_calls") {
-        const contents = event.thread.messages.slice(-2).map(({ content }) => content)
-        expect(contents).toEqual(['{"x":1}', expect.stringContaining("handler_exit")])
-        expect(said).toEqual(["c0", "c1"])
-      }
-    }
-  })
-
   test("the deadline of a call that never resolves holds, and its siblings are not touched", async () => {
     const never = Promise.withResolvers<AbortSignal>()
     const tools = [

@@ -111,11 +111,12 @@ const answered = (verdict: Verdict): AnyEventObject => ({ type: "hooks.answered"
 
 /** A turn of one kind waits at most, and one step goes on at most: more of the same leads nowhere else. */
 const allows = (
-  { context, value }: { readonly context: ChatContext; readonly value: unknown },
+  { context, value, children }: { readonly context: ChatContext; readonly value: unknown; readonly children: object },
   event: AnyEventObject
 ): boolean => {
   const { inbox, steps } = context
   const { type, kind, verdict } = event
+  if (type.includes("call.")) return (type === "call.begin") === !("call.0" in children)
   const running = (value as { readonly running?: unknown }).running
   if (running === "beginning") return type === "turn.begun" || type === "turn.cancel"
   if (type === "turn.begun") return false
@@ -143,7 +144,7 @@ const apart = ({ context }: { readonly context: ChatContext }) => {
     [result === undefined ? undefined : original(result).haltedReason, refusal !== undefined, failure !== undefined],
     [context.children?.length, context.chain?.isOver, context.chain !== undefined],
     [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
-    [context.step?.ending?.type, context.step?.count],
+    [context.step?.ending?.type, context.step?.count, context.step?.calls],
     [open?.calls.map(({ state }) => state), inbox.map(({ status }) => status)],
     [next?.messages.at(-1)?.role, Inbox.hasSteers(inbox), Inbox.hasInterrupts(inbox)]
   ]
@@ -199,12 +200,8 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     "reply without calls": request(0),
     "condition throws": { type: "step.failed", error: held(new Error("boom")) },
     "request died": { type: "xstate.error.actor.adapterStream", error: "dead", actorId: "adapterStream" },
-    "calls ended": {
-      type: "xstate.done.actor.toolBatch",
-      output: held({ outcomes: [], halt: undefined, suspended: [] }),
-      actorId: "toolBatch"
-    },
-    "calls died": { type: "xstate.error.actor.toolBatch", error: "dead", actorId: "toolBatch" },
+    "calls ended": { type: "calls.exhausted", result: held({ outcomes: [], halt: undefined, suspended: [] }) },
+    ...callEvents,
     "child began": { type: "children.began", children: ["c/~/1"] },
     "end of chain": { type: "chain.end" },
     "host plans": { type: "mode.set", mode: "plan" },
@@ -230,6 +227,21 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     drained: { type: "xstate.after.drain.chat.running.committing.draining" },
     withdrawn: { type: "wait.closed", expired: { ...closed, lastHaltedReason: "expired" }, now: 1 }
   }
+}
+
+/** The events of a call. */
+const callEvents = {
+  "calls ready": { type: "calls.ready" },
+  "call begins": { type: "call.begin", index: 0, drainMs: 5, startAtOnce: true, name: "t" },
+  "call is cancelled": { type: "call.command", index: 0, command: "call.cancel", state: { cancelled: true } },
+  "call restarts": { type: "call.command", index: 0, command: "call.restart" },
+  "call asks": { type: "call.changed", index: 0, state: { child: { chat: "c", asks: [], counted: {} } } },
+  "call ends": {
+    type: "xstate.done.actor.call.0",
+    output: { type: "cancelled", began: true },
+    actorId: "call.0"
+  },
+  "call dies": { type: "xstate.error.actor.call.0", error: "dead", actorId: "call.0" }
 }
 
 const always = ["begun", "reply with calls", "reply without calls", "calls ended"]
@@ -285,7 +297,8 @@ const notified = ["began", "halts the prompt", "announced", "injects", "halts th
 const stored = ["committed", "not committed", "drained"]
 
 const walks = (): ReadonlyArray<Walk> => [
-  walk("one turn", { turn }, "cancel", "taken", "grew", "request died", "calls died", ...steps),
+  walk("one turn", { turn }, "cancel", "taken", "grew", "request died", ...steps),
+  walk("a reply with calls", { turn }, "cancel", "deadline", "answers", "taken", ...Object.keys(callEvents)),
   walk("one step", { turn, until: "step" }, "answers", "refused", "cancel", "condition throws"),
   late("a start that is late", { pendingToolCalls: [call], expiresAt: 0 }, "said"),
   late(

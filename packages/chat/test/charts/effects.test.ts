@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { AnyStateMachine } from "xstate"
-import { adapterStreamMachine, batchMachine, chatMachine, stepMachine, toolCallMachine } from "../../src/machines.ts"
+import { adapterStreamMachine, chatMachine, stepMachine, toolCallMachine } from "../../src/machines.ts"
 import type { NamedEffect } from "../../src/loop/chatActors.ts"
 
 type Names<Chart extends NamedEffect["chart"], Kind extends NamedEffect["kind"]> = Record<
@@ -18,7 +18,8 @@ const union: {
   chat: {
     start: {
       adapterStream: true,
-      toolBatch: true,
+      toolCall: true,
+      calls: true,
       commit: true,
       begin: true,
       hooks: true,
@@ -47,7 +48,6 @@ const union: {
     start: { request: true },
     effect: { notifyRetry: true, emitRefusal: true, emitCancelled: true }
   },
-  batch: { start: { calls: true, toolCall: true }, effect: {} },
   toolCall: { start: { handler: true }, effect: { notify: true } }
 }
 
@@ -55,7 +55,6 @@ const charts: ReadonlyArray<readonly [NamedEffect["chart"], AnyStateMachine]> = 
   ["chat", chatMachine],
   ["chat", stepMachine],
   ["adapterStream", adapterStreamMachine],
-  ["batch", batchMachine],
   ["toolCall", toolCallMachine]
 ]
 

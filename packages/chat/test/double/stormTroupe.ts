@@ -5,7 +5,7 @@ import { processesOf } from "./processes.ts"
 import { anyOf } from "./randomParts.ts"
 import type { StormTarget } from "./storm.ts"
 
-const labels = ["Chat c", "ToolBatch", "ToolCall", "AdapterStream", "Store"]
+const labels = ["Chat c", "ToolCall", "AdapterStream", "Store"]
 
 export const stormTroupe: StormTarget = {
   open: async (options, clock, seed) => {

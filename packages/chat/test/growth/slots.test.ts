@@ -1,4 +1,3 @@
-import { Process, System } from "@troupe/otp"
 import { expect, test } from "vitest"
 import { ToolSlots } from "../../src/async/concurrencyLimit.ts"
 import { dearer, type Measured } from "./cost.ts"
@@ -12,14 +11,13 @@ test("SLOT4 a slot costs the same in front of ten times as many that wait", asyn
     run: () => {
       for (let time = 0; time < times; time++) {
         const slots = new ToolSlots(1)
-        const host = Process.spawn(System.make(), () => new Promise(() => {}))
-        const lines = Array.from({ length: count }, () => slots.line(host, () => {}))
+        const lines = Array.from({ length: count }, () => slots.line(() => {}))
         for (const line of lines) line.take()
         for (const line of lines) {
           line.take()
           line.release()
         }
-        Process.kill(host)
+        for (const line of lines) line.leave()
       }
     }
   })

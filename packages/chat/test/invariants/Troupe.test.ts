@@ -27,7 +27,7 @@ test("the supervision tree is as drawn, down to the tool call", async () => {
   const labels = (nodes: ReadonlyArray<Observer.Node>): ReadonlyArray<unknown> =>
     nodes.map(({ label, children }) => (children.length === 0 ? label : [label, ...labels(children)]))
   expect(labels(Observer.tree(system))).toEqual([
-    ["Troupe", "Registry", "Store", ["ChatSupervisor", ["Chat c1", ["ToolBatch", "ToolCall t"]]]]
+    ["Troupe", "Registry", "Store", ["ChatSupervisor", ["Chat c1", "ToolCall t"]]]
   ])
 })
 

@@ -5,6 +5,7 @@ import * as Engine from "../../src/options/Engine.ts"
 import { type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
+import type { CallControl } from "../../src/call/toolCallView.ts"
 import { newCalls } from "../../src/batch/batchCalls.ts"
 import { startBatchOf } from "../double/batching.ts"
 import { hop, until } from "../double/hop.ts"
@@ -219,12 +220,20 @@ test("calls of one id are cancelled together, those that are over left as they a
   const call = { id: "x", name: "a", arguments: {} }
   const outlet = new Outlet()
   outlet.drive(() => {})
-  const { pid, output } = startBatchOf(system, { calls: newCalls([call, call, call]), toolsByName, options, outlet })
+  let control: CallControl | undefined
+  const watcher = { toolCallsChanged: (_: unknown, now: CallControl | undefined) => (control = now) }
+  const { output } = startBatchOf(system, {
+    calls: newCalls([call, call, call]),
+    toolsByName,
+    options,
+    outlet,
+    watcher
+  })
   await clock.advance(0)
   a.runs[0]?.end(ok("first"))
   await clock.advance(0)
   let done = 0
-  Process.send(pid, { type: "calls.cancel", toolCallId: "x", done: () => done++ })
+  control?.({ type: "calls.cancel", toolCallId: "x", done: () => done++ })
   await clock.advance(99)
   expect(done).toBe(0)
   await clock.advance(1)

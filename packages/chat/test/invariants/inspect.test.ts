@@ -14,7 +14,7 @@ const talk = async (troupe: RunningTroupe) => {
   return thread.messages.map(({ content }) => content)
 }
 
-test("INSPECT1 XState's inspection shows the chat, its steps, requests, batch and every tool call in one system", async () => {
+test("INSPECT1 XState's inspection shows the chat, its steps, requests and every tool call in one system", async () => {
   const scripts = [calls("echo", "echo"), says("done")]
   const seen: Array<InspectionEvent> = []
   const { troupe } = await check.troupe({
@@ -27,7 +27,7 @@ test("INSPECT1 XState's inspection shows the chat, its steps, requests, batch an
   const actors = seen.filter(({ type }) => type === "@xstate.actor")
   expect(new Set(actors.map(({ rootId }) => rootId)).size).toBe(1)
   const ids = actors.map(({ actorRef }) => ("id" in actorRef ? actorRef.id : ""))
-  expect(ids).toEqual(expect.arrayContaining(["step", "adapterStream", "toolBatch", "call:0", "call:1"]))
+  expect(ids).toEqual(expect.arrayContaining(["step", "adapterStream", "calls", "call.0", "call.1"]))
   expect(ids.filter((id) => id === "adapterStream")).toHaveLength(2)
 })
 

@@ -8,7 +8,6 @@ import { make } from "../../src/tool/Tool.ts"
 import { diskStore } from "../double/crashing.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import { processOf } from "../double/processes.ts"
 import { calls, readAll, says } from "../double/scripts.ts"
 import type { OnUnknown, Tool } from "../../src/tool/toolContract.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
@@ -367,40 +366,18 @@ test("JOUR6 a chat's process that dies loses no outcome that came: only calls th
   expect(outcomes(result)).toEqual(["c0 completed", "c1 unknown"])
 })
 
-test.each([
-  ["call", "first"],
-  ["observed", "second"]
-] as const)(
-  "of two halts of a batch whose process dies, with `haltOrder: %s`, the halt `%s` counts",
-  async (haltOrder, counts) => {
-    const gate = Promise.withResolvers<void>()
-    const slow = held("slow", { effect: "read" })
-    const first = make({ name: "first", effect: "read", handler: () => gate.promise.then(() => halt("first")) })
-    const second = make({ name: "second", effect: "read", handler: () => halt("second") })
-    const adapter = check.fake({ scripts: [calls("first", "second", "slow")] })
-    const { troupe, system } = await check.troupe({ adapter, tools: [first, second, slow.tool], haltOrder })
-    const chat = await troupe.chat("c")
-    const turn = chat.send("go")
-    const isDone = (index: number) => chat.getSnapshot()?.context.toolCalls[index]?.status === "done"
-    await until(() => slow.gates.length === 1 && isDone(1))
-    gate.resolve()
-    await until(() => isDone(0))
-    Process.kill(processOf(system, "ToolBatch"))
-    expect((await turn.result()).haltedReason).toBe(counts)
-  }
-)
-
-test("REVIVE2 a batch whose process dies: what had begun is unknown, and waits for a decision", async () => {
+test("REVIVE2 a chat whose process dies: what had begun is unknown, and waits for a decision", async () => {
   const charge = held("charge")
   const adapter = check.fake({ scripts: [calls("charge", "charge"), says("done")] })
-  const { troupe, system } = await check.troupe({ adapter, tools: [charge.tool] })
+  const { troupe } = await check.troupe({ adapter, tools: [charge.tool] })
   const chat = await troupe.chat("c")
   const turn = chat.send("go")
   await until(() => charge.gates.length === 1)
-  Process.kill(processOf(system, "ToolBatch"))
-  const result = await turn.result()
-  expect(result).toMatchObject({ haltedReason: "awaiting_approval", pendingApprovals: [{ toolCall: { id: "c0" } }] })
-  expect(outcomes(result)).toEqual(["c1 not_started"])
+  if (chat.pid !== undefined) Process.kill(chat.pid)
+  await expect(readAll(turn)).rejects.toMatchObject({ reason: "chat_died" })
+  await until(() => chat.pid !== undefined)
+  expect(chat.getSnapshot()?.context.pendingApprovals).toMatchObject([{ toolCall: { id: "c0" } }])
+  expect(outcomes(chat)).toEqual(["c1 not_started"])
   const decided = await chat.approve("c0", { type: "result", value: 1 }).result()
   expect(outcomes(decided)).toEqual(["c0 completed", "c1 not_started"])
 })

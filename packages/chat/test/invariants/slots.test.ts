@@ -1,4 +1,3 @@
-import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { ToolSlots } from "../../src/async/concurrencyLimit.ts"
@@ -126,13 +125,11 @@ test("SLOT3 a batch that halted needs no slot, and the next waiting call gets it
 })
 
 test("SLOT3 what a batch has, was granted or waits for is free when it ends, or needs it no more", () => {
-  const { system } = check.system()
   const slots = new ToolSlots(1)
   const woken: Array<string> = []
   const batch = (name: string) => {
-    const pid = Process.spawn(system, () => new Promise(() => {}))
-    const line = slots.line(pid, () => woken.push(name))
-    return { line, end: () => Process.kill(pid) }
+    const line = slots.line(() => woken.push(name))
+    return { line, end: () => line.leave() }
   }
   const [a, b, c, d, e] = [batch("a"), batch("b"), batch("c"), batch("d"), batch("e")]
   expect([a, b, c, d, e].map(({ line }) => line.take())).toEqual([true, false, false, false, false])
@@ -147,5 +144,4 @@ test("SLOT3 what a batch has, was granted or waits for is free when it ends, or 
   e.line.release()
   e.end()
   expect(batch("f").line.take()).toBe(true)
-  for (const pid of processesOf(system, "")) Process.kill(pid)
 })

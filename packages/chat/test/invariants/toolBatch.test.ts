@@ -96,8 +96,8 @@ test("BATCH3 the events of a call come together, when it is over", async () => {
 test("BATCH4 after a cancel no call starts; running ones are aborted and drained", async () => {
   const batch = startBatch(["a", "b", "c"], { maxConcurrency: 1, drainMs: 10 })
   await settle(batch)
-  Process.send(batch.pid, { type: "batch.cancel" })
-  Process.send(batch.pid, { type: "batch.cancel" })
+  Process.send(batch.pid, { type: "turn.cancel" })
+  Process.send(batch.pid, { type: "turn.cancel" })
   await settle(batch)
   expect(batch.statuses()).toEqual(["a cancelling", "b done", "c done"])
   expect(batch.result()).toBeUndefined()

@@ -50,7 +50,7 @@ const Kind = Schema.Literals(Object.keys(kinds) as [string, ...Array<string>])
 const Index = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 }))
 const Move = Schema.Struct({
   at: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 120 })),
-  what: Schema.Literals(["cancel", "cancel all", "restart", "kill", "kill batch", "cancel turn"]),
+  what: Schema.Literals(["cancel", "cancel all", "restart", "kill", "cancel turn"]),
   index: Index
 })
 const Batch = Schema.Struct({
@@ -97,7 +97,6 @@ const run = async (batch: typeof Batch.Type) => {
       processesOf(system, "ToolCall")
         .slice(index, index + 1)
         .forEach((pid) => Process.kill(pid))
-    if (what === "kill batch") processesOf(system, "ToolBatch").forEach((pid) => Process.kill(pid))
   }
   await clock.advance(1_000)
   await Promise.all([reading, ...asked])

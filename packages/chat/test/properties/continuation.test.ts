@@ -137,8 +137,7 @@ const watched = (program: Program, points: Set<Point>): Program => {
  * Whether a cancel interrupts a handler at this moment. The program that was stored ends the call as `cancelled`. The one
  * that continues does not run the handler again, and ends the call as `abandoned` (BATCH10).
  */
-const isInterrupting = (text: Point): boolean =>
-  text.includes('"name":"waits"') && /"begun":true,"cancelled":true\}/u.test(text)
+const isInterrupting = (text: Point): boolean => text.includes('"name":"waits"') && /\{"cancelled":true\}/u.test(text)
 
 /** Runs a conversation to its end; gives the end, and with `points` the stored snapshots of its moments. */
 const talked = async (run: Run, seed: number, from?: Point, points?: Set<Point>): Promise<End> => {
@@ -154,7 +153,7 @@ const talked = async (run: Run, seed: number, from?: Point, points?: Set<Point>)
 /** What the points of a kind of moment say. */
 const moments = {
   "a request that streams": '"value":"streaming"',
-  "calls that are judged": '"value":"gating"',
+  "the calls of a reply": '"phaseB"',
   "calls that run": '"src":"toolCall"',
   "calls that end after a cancel": '"value":"cancelling"',
   "a turn that is cancelled": '"stopped":"cancelled"',

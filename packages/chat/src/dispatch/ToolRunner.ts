@@ -11,10 +11,9 @@ import * as Engine from "../options/Engine.ts"
 import { EventStream, outletIn } from "../events/index.ts"
 import { newStepId, type Tool, toolFor } from "../tool/index.ts"
 import { callsFindings } from "../tool/index.ts"
-import { BatchLife, type ToolBatchResult } from "./batchContract.ts"
+import { BatchLife, newCalls, type ToolBatchResult } from "../batch/index.ts"
 import { original } from "../values/index.ts"
-import { newCalls } from "./batchCalls.ts"
-import { batchMachine } from "./BatchMachine.ts"
+import { toolCallsMachine } from "../loop/index.ts"
 import { ToolEvents } from "../events/index.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import type { StepHalt } from "../record/index.ts"
@@ -119,16 +118,15 @@ const start = (
     outlet
   }
   const begin = () => {
-    const pid = StateMachine.start(resolved.system, batchMachine, {
-      input: { count: toolCalls.length },
-      env: new BatchLife(() => input),
-      label: "ToolBatch"
+    const pid = StateMachine.start(resolved.system, toolCallsMachine, {
+      input: { id: "" },
+      env: new BatchLife(() => input)
     })
     const output = (): ToolBatchResult | undefined => {
-      const result = StateMachine.output(pid)
-      return result === undefined ? undefined : original(result)
+      const { ending } = StateMachine.snapshot(pid).context.step ?? {}
+      return ending?.type === "called" ? original(ending.result) : undefined
     }
-    return { pid, output, cancel: () => Process.send(pid, { type: "batch.cancel" }) }
+    return { pid, output, cancel: () => Process.send(pid, { type: "turn.cancel" }) }
   }
   return new EventStream(outlet, { start: begin, signal, drainMs, trace })
 }
