@@ -7,15 +7,17 @@
  *         outcome, the outcome is a `handler_exit` error.
  * BATCH3. A call's three events are emitted together, when the call is over.
  * BATCH9. A call that may have run before and does not run again is `unknown`, for any reason that it does not run.
+ * BATCH11. Of the calls of a reply, the first `maxCallsPerReply` run. Each other call is `not_started`: the gate does not judge
+ *          it, no policy is called for it, and the model reads the bound.
  */
 import type { Pid } from "@troupe/otp"
-import type { ToolCallEvent, ToolCallView, ToolOutcome } from "../call/index.ts"
+import { type ToolCallEvent, type ToolCallView, toolFailure, type ToolOutcome, toolOutcome } from "../call/index.ts"
 import type { ModeWish } from "../gate/index.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import { type ChildWait, continuesChild, type OpenCall, type StepHalt } from "../record/index.ts"
 import type { CallPlace } from "../tool/index.ts"
 import { type CallMark, inHaltOrder, type OrderedCall } from "./nextCalls.ts"
-import type { HaltOrder } from "../options/index.ts"
+import type { HaltOrder, RunOptions } from "../options/index.ts"
 
 /** A call as its batch begins. */
 export interface CallStart {
@@ -177,8 +179,29 @@ export class BatchCalls {
   }
 }
 
-/** The calls of a batch without a record: all of them are new. */
-export const newCalls = (toolCalls: ReadonlyArray<ToolCall>): BatchCalls =>
-  new BatchCalls(toolCalls.map((toolCall) => ({ toolCall, open: isNew })))
+/** How many calls of a reply run, unless an option sets it. */
+export const defaultMaxCalls = 128
+
+/** What the model reads of a call beyond the bound. */
+export const tooManyCalls = (most: number): string =>
+  `not started: at most ${most} calls of a reply run; make the other calls in your next reply`
+
+/** The calls of a new reply (BATCH11). `isManual` is whether the caller answers a call. */
+export const startsOf = (
+  toolCalls: ReadonlyArray<ToolCall>,
+  { maxCallsPerReply = defaultMaxCalls, toolResultEncoder }: Pick<RunOptions, "maxCallsPerReply" | "toolResultEncoder">,
+  isManual: (toolCall: ToolCall) => boolean = () => false
+): ReadonlyArray<CallStart> =>
+  toolCalls.map((toolCall, position) => {
+    if (isManual(toolCall)) return { toolCall, open: manual }
+    if (position < maxCallsPerReply) return { toolCall, open: isNew }
+    const failure = toolFailure(toolCall, "too_many_calls", tooManyCalls(maxCallsPerReply))
+    return { toolCall, open: isNew, settled: toolOutcome(toolCall, failure, { toolResultEncoder }, "not_started") }
+  })
+
+/** The calls of a reply without a chat. */
+export const newCalls = (toolCalls: ReadonlyArray<ToolCall>, options: RunOptions): BatchCalls =>
+  new BatchCalls(startsOf(toolCalls, options))
 
 const isNew: OpenCall = { state: "new" }
+const manual: OpenCall = { state: "manual" }

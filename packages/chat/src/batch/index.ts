@@ -1,7 +1,7 @@
 /** The tool calls of one assistant message: the order in which they start, the gate, the outcomes and their supervision. */
 export { calls } from "./callsActor.ts"
 export type { CallsEvent, CallState, CallStates, EndOfCall } from "./batchEvents.ts"
-export { BatchCalls, newCalls } from "./batchCalls.ts"
+export { BatchCalls, defaultMaxCalls, newCalls, startsOf, tooManyCalls } from "./batchCalls.ts"
 export type { CallStart } from "./batchCalls.ts"
 export { CallMoves } from "./callMoves.ts"
 export type { MovesOwner } from "./callMoves.ts"

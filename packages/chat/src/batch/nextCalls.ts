@@ -92,12 +92,17 @@ export const next = (
   const starts: Array<number> = []
   const skips: Array<number> = []
   const earlier = new Earlier(calls, accesses, schedule)
-  let isHalted = schedule === "reference" && calls.some(({ halts }) => halts === "halt")
-  let isOver = true
   let places = limit
-  for (const call of calls) if (hasPlace(call)) places--
-  for (const [index, call] of calls.entries()) {
-    if (call.halts === "halt" && schedule === "effects") isHalted = true
+  let halts = false
+  for (const call of calls) {
+    if (hasPlace(call)) places--
+    if (call.halts === "halt") halts = true
+  }
+  let isHalted = halts && schedule === "reference"
+  let isOver = true
+  for (let index = 0; index < calls.length; index++) {
+    const call = calls[index] as OrderedCall
+    if (halts && schedule === "effects" && call.halts === "halt") isHalted = true
     if (isSkipped(call, isHalted, stopped)) skips.push(index)
     else if (isActive(call)) {
       isOver = false
@@ -106,6 +111,8 @@ export const next = (
         starts.push(index)
         places--
       }
+      // Of the calls behind this one, none starts, and none is skipped.
+      if (places <= 0 && !halts && stopped === undefined) break
       earlier.add(access)
     }
   }
@@ -143,11 +150,11 @@ class Earlier {
   }
 
   add(access: Access | undefined): void {
-    if (access === undefined) return
-    const { effect, key = "" } = access
+    if (access === undefined || this.#write) return
+    const { effect, key } = access
     this.#any = true
-    if (effect === "write") (this.#written ??= new Set()).add(key)
-    if (access.key !== undefined) (this.#keys ??= new Set()).add(key)
+    if (effect === "write") (this.#written ??= new Set()).add(key ?? "")
+    if (key !== undefined) (this.#keys ??= new Set()).add(key)
     else if (effect === "write") this.#write = true
     else this.#read = true
   }

@@ -86,7 +86,7 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
     outlet.attach(this.#ends.source)
     this.#ends.gate = this.#gate = batchGateOf(options, this.#system, own)
     this.#restore(state)
-    for (const call of own) if (call.settled !== undefined && !call.isOver) this.#ends.settle(call, call.settled)
+    for (const call of own) if (call.settled !== undefined && !call.isOver) this.#ends.record(call, call.settled)
     const judged = this.#gate?.judges === true && !state.cancelled ? own.filter((call) => this.#isToJudge(call)) : []
     if (this.#gate === undefined || judged.length === 0) return this.#start()
     const verdicts = this.#gate.judge(judged, this.#input.toolsByName, () => this.changed())

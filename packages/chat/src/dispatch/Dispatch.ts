@@ -12,7 +12,7 @@ import { defaultSystem } from "../async/index.ts"
 import { checkDispatch } from "./dispatchChecks.ts"
 import { emit, emitResults } from "./dispatchEvents.ts"
 import { isJudged, judge, toolsByName } from "./dispatchGate.ts"
-import { DispatchRun } from "./dispatchRun.ts"
+import { DispatchRun, mostOf } from "./dispatchRun.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import type { Denial } from "../gate/index.ts"
 import type { HaltOrder } from "../options/index.ts"
@@ -84,7 +84,9 @@ export const run = async <State extends DispatchState, Result>(
   const { schedule = "effects", haltOrder, system = defaultSystem(), signal } = options
   signal?.throwIfAborted()
   const judged = schedule === "effects" && isJudged(state)
-  const verdicts = judged ? await judge(calls, state, { tools: toolsByName(state), system, signal }) : []
+  const verdicts = judged
+    ? await judge(calls.slice(0, mostOf(state)), state, { tools: toolsByName(state), system, signal })
+    : []
   signal?.throwIfAborted()
   return new DispatchRun<State, Result>(calls, state, runner, {
     schedule,

@@ -34,6 +34,7 @@ export interface ToolRunnerOptions extends Pick<
   | "onLateResult"
   | "drainMs"
   | "maxConcurrency"
+  | "maxCallsPerReply"
   | "schedule"
   | "haltOrder"
   | "permissions"
@@ -111,7 +112,7 @@ const start = (
   const { toolsByName, signal, drainMs, trace } = resolved
   signal?.throwIfAborted()
   const input = {
-    calls: newCalls(toolCalls),
+    calls: newCalls(toolCalls, resolved),
     stepId: newStepId(resolved.system),
     toolsByName,
     options: resolved,

@@ -1,6 +1,7 @@
 /** Validates a dispatcher's calls, state and options. A finding names the path and the expected value. */
 import * as z from "zod"
 import {
+  countFrom1,
   dictionary,
   type Finding,
   findingsFor,
@@ -41,6 +42,7 @@ const stateType = z.looseObject(
     maxConcurrency: z
       .custom((value) => Number.isInteger(value) || value === Infinity, "must_be_a_whole_number, or left out")
       .nullish(),
+    maxCallsPerReply: countFrom1.nullish(),
     toolTimeoutMs: z.custom(isMilliseconds, "must_be_milliseconds, or left out").nullish(),
     phase: wordOf(...modes).nullish(),
     permissions: permissions.nullish(),

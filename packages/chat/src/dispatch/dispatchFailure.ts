@@ -3,6 +3,7 @@ import { shortened, ToolError, type ToolErrorReason } from "../errors/index.ts"
 import { ofError, type Outcome, type ToolCall } from "../model/index.ts"
 import type { Denial } from "../gate/index.ts"
 import { errorText } from "../values/index.ts"
+import { tooManyCalls } from "../batch/index.ts"
 import type { Failure } from "./dispatchState.ts"
 
 interface Details {
@@ -73,6 +74,10 @@ export const haltedCall = (toolCall: ToolCall, reason: string): Failure => {
 /** The failure of a call that never started. */
 export const notStarted = (toolCall: ToolCall): Failure =>
   failureOf(toolCall, "cancelled", "not started: the batch was ended before it began", { outcome: "not_started" })
+
+/** The failure of a call beyond the bound of a reply (BATCH11). */
+export const beyondBound = (toolCall: ToolCall, most: number): Failure =>
+  failureOf(toolCall, "too_many_calls", tooManyCalls(most), { outcome: "not_started" })
 
 /** The failure of a suspended call. */
 export const suspendedCall = (toolCall: ToolCall): Failure =>

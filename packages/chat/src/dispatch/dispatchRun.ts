@@ -20,7 +20,15 @@ import type { ToolCall } from "../model/index.ts"
 import { copied } from "../json/index.ts"
 import { emit, emitResults } from "./dispatchEvents.ts"
 import { EffectsLedger, type Ledger, ReferenceLedger } from "./stateLedger.ts"
-import { deniedCall, failedWith, failureOf, haltedCall, notStarted, suspendedCall } from "./dispatchFailure.ts"
+import {
+  beyondBound,
+  deniedCall,
+  failedWith,
+  failureOf,
+  haltedCall,
+  notStarted,
+  suspendedCall
+} from "./dispatchFailure.ts"
 import { toolsByName } from "./dispatchGate.ts"
 import type { GateVerdict } from "../gate/index.ts"
 import { callUser, type UserAnswer } from "../async/index.ts"
@@ -30,6 +38,7 @@ import {
   type CallAccesses,
   CallMoves,
   defaultLimit,
+  defaultMaxCalls,
   inHaltOrder,
   type MovesOwner,
   type OrderedCall
@@ -112,7 +121,7 @@ export class DispatchRun<State extends DispatchState, Result> implements MovesOw
       {
         tools: this.#tools,
         schedule: options.schedule,
-        isOver: (position) => (options.verdicts[position]?.type ?? "allow") !== "allow",
+        isOver: (position) => position >= mostOf(state) || (options.verdicts[position]?.type ?? "allow") !== "allow",
         unknown: { effect: "write" }
       }
     )
@@ -152,7 +161,9 @@ export class DispatchRun<State extends DispatchState, Result> implements MovesOw
   /** Applies a verdict of the gate (DISP5), and refuses a call whose key failed. */
   #heed(call: DispatchCall<Result>, verdict: GateVerdict | undefined): void {
     const fault = this.#planned.faults.get(call.position)
-    if (fault !== undefined) this.#refuse(call, failedWith(call.toolCall, fault))
+    const most = mostOf(this.#start)
+    if (call.position >= most) this.#refuse(call, beyondBound(call.toolCall, most))
+    else if (fault !== undefined) this.#refuse(call, failedWith(call.toolCall, fault))
     else if (verdict?.type === "deny") {
       this.#refuse(call, deniedCall(verdict.toolCall, verdict.reason, verdict.denial))
     } else if (verdict?.type === "suspend") {
@@ -314,6 +325,9 @@ export class DispatchRun<State extends DispatchState, Result> implements MovesOw
     return Math.max(0, tool?.timeoutMs ?? this.#start.toolTimeoutMs ?? defaultTimeoutMs)
   }
 }
+
+/** How many calls of a batch run (BATCH11). */
+export const mostOf = ({ maxCallsPerReply }: DispatchState): number => maxCallsPerReply ?? defaultMaxCalls
 
 /**
  * Whether a value is a pair of a result and a state. Reads all fields of the state, so accessors that throw do so here.

@@ -33,6 +33,11 @@ export interface DispatchState {
   readonly tools?: ReadonlyArray<DispatchTool> | undefined
   /** How many calls run at once, at least 1. Default: twice the number of processors, or 4 under `schedule: "reference"`. */
   readonly maxConcurrency?: number | null | undefined
+  /**
+   * How many calls of a batch run: the first in call order. Each other call fails as `not_started`, with a `ToolError`
+   * (`too_many_calls`). `Infinity` is no bound. Default 128.
+   */
+  readonly maxCallsPerReply?: number | null | undefined
   /** The deadline of one call, in milliseconds. Default: 60,000. */
   readonly toolTimeoutMs?: number | null | undefined
   /** The budget: a number, or a record of numbers. */

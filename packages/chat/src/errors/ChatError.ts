@@ -169,6 +169,7 @@ const toolReasons = [
   "invalid_arguments",
   "denied",
   "cancelled",
+  "too_many_calls",
   "child_refused",
   "child_failed",
   "task_refused"
@@ -187,6 +188,7 @@ const toolReasons = [
  * - `invalid_arguments`: the arguments do not fit the tool's schema, are not JSON, or exceed `maxToolArgumentCharacters`
  * - `denied`: a gate refused the call
  * - `cancelled`: the call was cancelled
+ * - `too_many_calls`: its reply has more calls than `maxCallsPerReply`, and it is one of the others
  * - `child_refused`: a sub-agent was not started, because of a bound; `metadata` has the bound
  * - `child_failed`: a sub-agent ended without an answer; `metadata` has its `haltedReason`, or `cause` its error
  * - `task_refused`: no background task was begun, because the chat has `maxTasks` of them

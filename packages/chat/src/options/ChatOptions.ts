@@ -99,6 +99,11 @@ export interface StepOptions {
   readonly drainMs?: number | undefined
   /** How many tool calls run at once. Default twice the processors, at most the number of calls. */
   readonly maxConcurrency?: number | undefined
+  /**
+   * How many tool calls of one reply run: the first in call order. Each other call is `not_started`, with a `ToolError`
+   * (`too_many_calls`), and the model reads the bound. `Infinity` is no bound. Default 128.
+   */
+  readonly maxCallsPerReply?: number | undefined
   /** In which order the tool calls of a reply start. Default `"concurrent"`; in a live chat `"effects"`. */
   readonly schedule?: Schedule | undefined
   /** Which of several halts of one reply counts. Default `"call"`. */
@@ -167,6 +172,7 @@ export type GenerateOptions = Omit<
   | "onToolTimeout"
   | "onLateResult"
   | "maxConcurrency"
+  | "maxCallsPerReply"
   | "schedule"
   | "haltOrder"
   | "onToolError"

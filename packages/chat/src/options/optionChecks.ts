@@ -77,6 +77,7 @@ const types = {
   maxFileBytes: positiveInteger.optional(),
   drainMs: milliseconds.optional(),
   maxConcurrency: positiveInteger.optional(),
+  maxCallsPerReply: countFrom1.optional(),
   schedule: wordOf("concurrent", "effects", "reference").optional(),
   haltOrder: wordOf("call", "observed").optional(),
   onToolError: policy.optional(),

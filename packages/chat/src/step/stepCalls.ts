@@ -16,12 +16,9 @@ import type { Journalled } from "./journal.ts"
 import { keptHalt, type Opened, pendingApprovalsOf, withResults } from "./openCalls.ts"
 import { waitingForChild } from "./childAsks.ts"
 import { assistantMessage, stepResult } from "./buildStepResult.ts"
-import type { BatchCalls, CallStart, ToolBatchInput, ToolBatchResult } from "../batch/index.ts"
+import { type BatchCalls, type CallStart, startsOf, type ToolBatchInput, type ToolBatchResult } from "../batch/index.ts"
 import type { ToolOutcome } from "../call/index.ts"
 import { type EndedStep, replyOf, type RunningStep } from "./stepState.ts"
-
-const isNew: OpenCall = { state: "new" }
-const isManual: OpenCall = { state: "manual" }
 
 /** The calls of the step's message, as its batch begins. Calls of a truncated reply are not answered. */
 export const callsOf = (context: RunningStep): ReadonlyArray<CallStart> => {
@@ -29,10 +26,7 @@ export const callsOf = (context: RunningStep): ReadonlyArray<CallStart> => {
   const { finishReason, toolCalls } = replyOf(context)
   const { mode, toolsByName } = context.options
   if (finishReason !== "tool_calls" || mode === "manual") return none
-  return toolCalls.map((toolCall) => ({
-    toolCall,
-    open: toolsByName.get(toolCall.name)?.manual === true ? isManual : isNew
-  }))
+  return startsOf(toolCalls, context.options, ({ name }) => toolsByName.get(name)?.manual === true)
 }
 
 const none: ReadonlyArray<CallStart> = []

@@ -329,6 +329,17 @@ describe("effects", () => {
     expect(run).toMatchObject({ type: "halt", reason: "first" })
   })
 
+  test("BATCH11 each call beyond `maxCallsPerReply` fails with the bound, and its runner is not called", async () => {
+    const ran: Array<string> = []
+    const calls = ["a", "b", "c"].map((id) => ({ id, name: "t", arguments: {} }))
+    const run = await Dispatch.run(calls, { maxCallsPerReply: 2 }, (toolCall, state) => {
+      ran.push(toolCall.id)
+      return [toolCall.id, state]
+    })
+    expect(ran).toEqual(["a", "b"])
+    expect(run.results?.[2]).toMatchObject({ outcome: "not_started", error: { reason: "too_many_calls" } })
+  })
+
   test("33, SCHED8 of several halts the first in time counts, if so asked; all calls have their results", async () => {
     const seen = await dispatched(
       {

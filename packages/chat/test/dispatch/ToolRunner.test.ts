@@ -99,6 +99,19 @@ describe("running tool calls", () => {
     expect(events).toHaveLength(60)
   })
 
+  test("BATCH11 each call beyond `maxCallsPerReply` is refused with the bound, and its handler does not run", async () => {
+    let ran = 0
+    const tools = [handling("t", () => ok(++ran))]
+    const three = ["c0", "c1", "c2"].map((id) => call("t", id))
+    const { messages } = await runToolCalls(three, tools, { maxCallsPerReply: 2 })
+    expect([ran, messages.map(({ outcome }) => outcome)]).toEqual([2, ["completed", "completed", "not_started"]])
+    expect(messages[2]?.content).toContain("at most 2 calls of a reply run")
+    const many = Array.from({ length: 130 }, (_, index) => call("t", `c${index}`))
+    const all = await runToolCalls(many, tools)
+    expect(all.messages.filter(({ outcome }) => outcome === "not_started")).toHaveLength(2)
+    expect((await runToolCalls(many, tools, { maxCallsPerReply: Infinity })).messages[129]?.outcome).toBe("completed")
+  })
+
   test("44 an empty batch is an empty result", async () => {
     expect(await runToolCalls([], [])).toEqual({ messages: [], halt: undefined })
     for await (const _ of streamToolCalls([], [])) throw new Error("an event")

@@ -223,7 +223,7 @@ test("calls of one id are cancelled together, those that are over left as they a
   let control: CallControl | undefined
   const watcher = { toolCallsChanged: (_: unknown, now: CallControl | undefined) => (control = now) }
   const { output } = startBatchOf(system, {
-    calls: newCalls([call, call, call]),
+    calls: newCalls([call, call, call], options),
     toolsByName,
     options,
     outlet,

@@ -34,7 +34,10 @@ const startBatch = (names: ReadonlyArray<string>, options: ChatOptions = {}, dri
   let view: () => ReadonlyArray<ToolCallView> = () => []
   const resolved = resolveOptions(Engine.make({ tools }), options)
   const { pid, output } = startBatchOf(system, {
-    calls: newCalls(names.map((name) => ({ id: name, name, arguments: {} }))),
+    calls: newCalls(
+      names.map((name) => ({ id: name, name, arguments: {} })),
+      resolved
+    ),
     toolsByName: resolved.toolsByName,
     options: resolved,
     outlet,
