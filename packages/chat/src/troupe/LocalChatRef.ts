@@ -107,6 +107,11 @@ export class LocalChatRef implements ChatRef {
     return this.#chat.context?.thread ?? Threads.empty
   }
 
+  /** The running turn; `undefined` when its result is there. */
+  get turn(): Turn | undefined {
+    return this.#chat.view.turn
+  }
+
   send<A = unknown>(input: UserInput, given: AskOptions<A> & OwnOptions = {}): LiveTurn<A> {
     const { schema, ...options } = argumentChecks.ask(given, ["whenBusy", "id", "model", "schema", "options"])
     const said = this.#message(input)

@@ -29,8 +29,6 @@ interface Feed {
   readonly over: boolean
   /** The error of readers that have read all events of a chat that is over; `undefined` if they end. */
   readonly failure: Error | undefined
-  readonly wait: (reader: Reader) => void
-  readonly forgetWaiting: (reader: Reader) => void
   /** Removes a detached reader. */
   readonly forget: (reader: Reader, readsCalls: boolean) => void
   readonly cursorAt: (place: number) => Cursor
@@ -122,12 +120,10 @@ export class Attachment<A extends Item = Attached> extends Channel.Reader<A> imp
       else if (this.#turn?.isRead === true) this.#finish(this.#turn.error)
       else if (this.#feed.over) this.#finish(this.#feed.failure)
       else {
-        this.#feed.wait(this)
         if (this.#turn?.hasBegun !== false) this.#calls?.wait(this.serve)
         return
       }
     }
-    this.#feed.forgetWaiting(this)
   }
 
   #finish(failure: unknown): void {

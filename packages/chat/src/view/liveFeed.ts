@@ -32,7 +32,6 @@ export class LiveFeed {
   /** Generates a unique id. */
   readonly #newId: () => string
   #readers: Set<Reader> | undefined
-  #waiting: Set<Reader> | undefined
   #life: string | undefined
   #over = false
   #failure: SessionError | undefined
@@ -67,7 +66,7 @@ export class LiveFeed {
   published(event: Event): void {
     if (this.#life !== undefined || (this.#readers !== undefined && this.#readers.size > 0)) {
       this.log.append(event)
-      if (this.#waiting !== undefined) this.#serve()
+      this.#serve()
       return
     }
     const unlogged = (this.#unlogged ??= [])
@@ -127,21 +126,9 @@ export class LiveFeed {
     return reader
   }
 
-  /** Adds a reader that waits for an event. */
-  wait(reader: Reader): void {
-    this.#waiting ??= new Set()
-    this.#waiting.add(reader)
-  }
-
-  /** Removes a reader that no longer waits. */
-  forgetWaiting(reader: Reader): void {
-    this.#waiting?.delete(reader)
-  }
-
   /** Removes a detached reader. */
   forget(reader: Reader, readsCalls: boolean): void {
     this.#readers?.delete(reader)
-    this.#waiting?.delete(reader)
     if (readsCalls) this.#view.leaveCalls()
   }
 
@@ -172,7 +159,7 @@ export class LiveFeed {
   }
 
   #serve(): void {
-    for (const reader of Array.from(this.#waiting ?? [])) reader.serve()
+    if (this.#readers !== undefined) for (const reader of this.#readers) reader.serve()
   }
 }
 

@@ -279,6 +279,12 @@ export class LiveView {
     return this.#observers !== undefined
   }
 
+  /** The running turn. */
+  get turn(): Turn | undefined {
+    const { context } = this.state
+    return context?.result === undefined ? this.#env?.find(context?.turn?.id) : undefined
+  }
+
   /** The present snapshot (VIEW1). */
   snapshot(): ChatSnapshot | undefined {
     const { machine, collector, control } = this.state

@@ -13,7 +13,7 @@
  *           client was reading when its last message was made, as that message says.
  */
 import type { LocalChatRef } from "@troupe/chat"
-import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import type { LiveTurn } from "@troupe/chat/chats"
 import { HttpError } from "../errors/index.ts"
 import { taken } from "../link/index.ts"
 
@@ -63,12 +63,7 @@ export interface TurnRead {
 /** The most answers of a chat that are remembered. */
 const mostAnswers = 1_000
 
-type RunningTurn = NonNullable<ChatSnapshot["context"]["turn"]>
-
-const runningIn = (chat: LocalChatRef): RunningTurn | undefined => {
-  const context = chat.getSnapshot()?.context
-  return context?.result === undefined ? context?.turn : undefined
-}
+type RunningTurn = NonNullable<LocalChatRef["turn"]>
 
 export class TurnReaders {
   readonly #onDisconnect: OnDisconnect
@@ -84,11 +79,11 @@ export class TurnReaders {
   read({ chat, turn, answered, isLook = false }: TurnRead): (disconnected: boolean) => void {
     if (isLook) return (disconnected) => void (!disconnected && this.#remember(chat, answered?.(), true))
     this.#add(chat, 1)
-    for (const one of [runningIn(chat), turn?.turn]) if (one !== undefined) this.#left.delete(one)
+    for (const one of [chat.turn, turn?.turn]) if (one !== undefined) this.#left.delete(one)
     return (disconnected) => {
       if (turn !== undefined || !disconnected) this.#remember(chat, answered?.(), !disconnected)
       if (this.#add(chat, -1) > 0 || !disconnected) return
-      const running = runningIn(chat)
+      const running = chat.turn
       for (const one of [running, turn?.turn]) if (one !== undefined) this.#left.add(one)
       if (this.#onDisconnect === "cancel") void this.#cancel(chat, turn, turn?.id ?? running?.delivery?.id)
     }
@@ -96,7 +91,7 @@ export class TurnReaders {
 
   /** Whether all clients have left the turn that runs (READERS2). */
   hasLeft(chat: LocalChatRef): boolean {
-    const running = runningIn(chat)
+    const running = chat.turn
     return running !== undefined && this.#left.has(running)
   }
 
@@ -111,7 +106,7 @@ export class TurnReaders {
   }
 
   #remember(chat: LocalChatRef, name: string | undefined, isRead: boolean): void {
-    if (name === undefined || runningIn(chat) !== undefined) return
+    if (name === undefined || chat.turn !== undefined) return
     const answers = this.#answers.get(chat) ?? new Map<string, boolean>()
     this.#answers.set(chat, answers)
     answers.set(name, isRead || answers.get(name) === true)

@@ -36,8 +36,7 @@ export const write = async (outgoing: ServerResponse, response: Response, patien
  * Writes a body behind its head, and ends it. Resolves when the client took everything or disconnected. Rejects when the body
  * failed.
  *
- * **Details**: pieces that are ready go out in one write: the socket is corked until the end of the current turn of the
- * event loop.
+ * **Details**: texts that are ready in the same turn of the event loop go out in one write.
  */
 export const writeBody = async (outgoing: Outgoing, response: Response, patience: Patience): Promise<void> => {
   const stream = streamOf(response)
@@ -87,19 +86,37 @@ const sendPieces = async (
 /** As `pump`, without a promise for each piece: a stream has many pieces, and most are taken at once. */
 const flow = (outgoing: Outgoing, stream: Pieces, patience: Patience): Promise<void> =>
   new Promise((resolve, reject) => {
+    /** The pieces of this turn of the event loop, which are sent together. */
+    let ready = ""
+    let waits = false
     const go = (): void => {
       if (outgoing.destroyed) resolve()
       else stream.ask(question)
     }
-    const question: Question = {
-      resolve: (piece) => {
-        if (piece === undefined || outgoing.destroyed) resolve()
-        else if (piece.length > pieceBytes) void sendPieces(outgoing, bytesOf(piece), patience).then(go, reject)
-        else if (send(outgoing, piece)) stream.ask(question)
-        else void taken(outgoing, patience, fullOf(outgoing)).then(go)
-      },
-      reject
+    /** Sends the ready pieces. Asks for the next one when the client takes them, if `take` has not asked. */
+    const flush = (): void => {
+      const [text, isAwaited] = [ready, waits]
+      ready = ""
+      waits = false
+      const isTaken = text === "" || outgoing.destroyed || send(outgoing, text)
+      if (!isAwaited) return
+      if (isTaken) go()
+      else void taken(outgoing, patience, fullOf(outgoing)).then(go)
     }
+    const take = (piece: string | Uint8Array | undefined): void => {
+      if (outgoing.destroyed) return resolve()
+      if (typeof piece === "string" && piece.length <= pieceBytes) {
+        if (ready === "") nextTick(flush)
+        ready += piece
+        waits = ready.length + (fullOf(outgoing)?.writableLength ?? 0) >= pieceBytes
+        if (!waits) stream.ask(question)
+        return
+      }
+      flush()
+      if (piece === undefined) resolve()
+      else void sendPieces(outgoing, bytesOf(piece), patience).then(go, reject)
+    }
+    const question: Question = { resolve: take, reject }
     stream.ask(question)
   })
 
@@ -111,10 +128,6 @@ const bytesOf = (piece: string | Uint8Array): Uint8Array => (typeof piece === "s
 const send = (outgoing: Outgoing, piece: string | Uint8Array): boolean => {
   const { socket, chunkedEncoding } = outgoing
   if (!socket || chunkedEncoding !== true || outgoing.writableNeedDrain) return outgoing.write(piece)
-  if (socket.writableCorked === 0) {
-    socket.cork()
-    nextTick(uncork, socket)
-  }
   const head = `${Buffer.byteLength(piece).toString(16)}\r\n`
   return socket.write(typeof piece === "string" ? `${head}${piece}\r\n` : chunkOf(head, piece))
 }
@@ -130,8 +143,6 @@ const chunkOf = (head: string, piece: Uint8Array): Buffer => {
 /** The writer that has no room: the response, or the socket to which `send` writes directly. */
 const fullOf = (outgoing: Outgoing): Writable | null =>
   outgoing.writableNeedDrain ? outgoing : (outgoing.socket ?? null)
-
-const uncork = (socket: Writable): void => socket.uncork()
 
 /**
  * Resolves when the writer has room again, or, without a writer, when the client took everything. Also resolves when the

@@ -32,11 +32,24 @@ type Followed = (follower: Follower) => AsyncIterableIterator<string>
 
 /** Answers with a turn: with its frames, or, once it is over, as a whole. */
 export const streamed = async <Body, Item>(
-  { protocol, call, chat, body, context }: Streaming<Body, Item>,
+  streaming: Streaming<Body, Item>,
   { name, has = [], steps = [], asked = [], options, reads, isLook = false }: RunPart,
   followed: Followed
 ): Promise<Response> => {
-  const run: Run<Body> = { call, chat, body, context, name, has, steps, asked, options }
+  const { protocol, call, chat, body } = streaming
+  const run: Run<Body> = {
+    call,
+    chat,
+    body,
+    get context() {
+      return streaming.context
+    },
+    name,
+    has,
+    steps,
+    asked,
+    options
+  }
   const encoder = protocol.encoder(run)
   const silent = () => followed(followerOf(call, encoder, isLook, thrown, () => ""))
   const receipt = encoder.receipt?.()

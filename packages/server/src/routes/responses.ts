@@ -137,7 +137,9 @@ export const turnReply = async ({ chat, ...turnOf }: Begins, call: Call): Promis
     call,
     chat,
     body: { isWhole: form === "result", turn },
-    context: contextOf(call, chat)
+    get context() {
+      return contextOf(call, chat)
+    }
   }
   return streamed(reply, { name: "", reads: turn }, (follower) =>
     read === undefined ? resultOf(turn, follower) : ofTurn(read, follower, { isPatient: true })

@@ -60,10 +60,14 @@ const newest = (thread: Thread.Thread): Thread.Thread => {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-/** Removes the causes below `$error`, which the Codec writes for an error. */
-const withoutCauses = (json: unknown): string =>
-  JSON.stringify(json, (key, value: unknown) => {
+/** The text of a JSON value, without the causes below `$error`, which the Codec writes for an error. */
+const withoutCauses = (json: unknown): string => {
+  const whole = JSON.stringify(json)
+  // A function for each field costs more than most texts, which have no error.
+  if (!whole.includes('"$error"')) return whole
+  return JSON.stringify(json, (key, value: unknown) => {
     if (key !== "$error" || !isObject(value)) return value
     const { cause: _, metadata: __, errors: ___, ...said } = value
     return said
   })
+}
