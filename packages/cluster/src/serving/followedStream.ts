@@ -84,7 +84,8 @@ export class FollowedStream implements Pieces {
     const whole = end === 0 ? 0 : end + 1
     this.#begun = text.slice(whole)
     this.#isWhole = text.endsWith(endFrame)
-    const frames = this.#following.splice.push(text.slice(0, this.#isWhole ? -endFrame.length : whole))
+    const came = text.slice(0, this.#isWhole ? -endFrame.length : whole).split(/(?<=\n\n)/u)
+    const frames = came.map(this.#following.splice.push).join("")
     if (frames === "") this.#stream.ask(this.#own)
     else this.#take()?.resolve(frames)
   }

@@ -26,7 +26,7 @@ import { isRecord, type Remote } from "./remote.ts"
 class RemoteChat implements Omit<ChatLink, Verb> {
   readonly id: string
   readonly #remote: Remote
-  readonly #listeners = new Listeners()
+  readonly #listeners = new Listeners(() => this.#end())
   #leave: (() => void) | undefined
   #state: LinkState
 
@@ -39,9 +39,7 @@ class RemoteChat implements Omit<ChatLink, Verb> {
   readonly getState = (): LinkState => this.#state
 
   readonly subscribe = (changed: () => void): (() => void) => {
-    const forget = this.#listeners.add(changed, () => {
-      if (this.#listeners.size === 0) this.#end()
-    })
+    const forget = this.#listeners.add(changed)
     if (this.#leave === undefined) this.#begin()
     return forget
   }

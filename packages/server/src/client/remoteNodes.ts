@@ -24,7 +24,10 @@ const longestMs = 10_000
 export class RemoteNodes implements Watched<Nodes> {
   readonly #remote: Remote
   readonly #path: string
-  readonly #listeners = new Listeners()
+  readonly #listeners = new Listeners(() => {
+    this.#left?.abort()
+    this.#left = undefined
+  })
   #left: AbortController | undefined
   #state: Nodes | undefined
   #text = ""
@@ -41,11 +44,7 @@ export class RemoteNodes implements Watched<Nodes> {
   readonly getError = (): Error | undefined => this.#error
 
   readonly subscribe = (changed: () => void): (() => void) => {
-    const forget = this.#listeners.add(changed, () => {
-      if (this.#listeners.size > 0) return
-      this.#left?.abort()
-      this.#left = undefined
-    })
+    const forget = this.#listeners.add(changed)
     if (this.#left === undefined) {
       this.#left = new AbortController()
       void this.#run(this.#left.signal)

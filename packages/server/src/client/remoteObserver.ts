@@ -45,7 +45,10 @@ const observationAt = (remote: Remote, query: string): Observation.Observation =
 class RemoteWatched<A> implements Watched<A> {
   readonly #remote: Remote
   readonly #path: string
-  readonly #listeners = new Listeners()
+  readonly #listeners = new Listeners(() => {
+    this.#leave?.()
+    this.#leave = undefined
+  })
   #leave: (() => void) | undefined
   #state: A | undefined
   #error: Error | undefined
@@ -60,11 +63,7 @@ class RemoteWatched<A> implements Watched<A> {
   readonly getError = (): Error | undefined => this.#error
 
   readonly subscribe = (changed: () => void): (() => void) => {
-    const forget = this.#listeners.add(changed, () => {
-      if (this.#listeners.size > 0) return
-      this.#leave?.()
-      this.#leave = undefined
-    })
+    const forget = this.#listeners.add(changed)
     this.#leave ??= follow(this.#remote, this.#path, {
       received: (frame) => {
         this.#state = frame as A

@@ -9,8 +9,8 @@ import type { TurnRead, TurnReaders } from "./turnReaders.ts"
 
 /** Joins the frames of several answers to one stream. */
 export interface Splice {
-  /** Takes whole frames, and returns those for the client. */
-  readonly push: (frames: string) => string
+  /** Takes a whole frame, and returns the frames for the client. */
+  readonly push: (frame: string) => string
   /** Another answer begins: returns the headers of its request. */
   readonly again: (headers: ReadonlyArray<readonly [string, string]>) => ReadonlyArray<readonly [string, string]>
   /** The last frames for a client whose turn is not followed any longer. */
@@ -162,4 +162,23 @@ export interface Route {
   readonly follows?: (request: Request) => Splice
   readonly refused?: (error: HttpError) => Response
   readonly handle: (call: Call) => Promise<Response>
+}
+
+/** Thrown when a route names a chat whose home is another node. The request is forwarded there. */
+export class Elsewhere {
+  /** The Troupe's id of the chat. */
+  readonly id: string
+
+  constructor(id: string) {
+    this.id = id
+  }
+}
+
+/** Thrown when a request names another node of the cluster. The request is forwarded to that node. */
+export class AtNode {
+  readonly address: string
+
+  constructor(address: string) {
+    this.address = address
+  }
 }

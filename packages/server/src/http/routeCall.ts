@@ -18,9 +18,8 @@ import {
   withBlobUrls,
   withOwnChildren
 } from "../access/index.ts"
-import { Elsewhere } from "./elsewhere.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
-import type { Call, Frames, OwnedChats, Route, StreamOptions } from "./route.ts"
+import { type Call, Elsewhere, type Frames, type OwnedChats, type Route, type StreamOptions } from "./route.ts"
 import { clientHasLeft, takenFor, type TurnReaders } from "./turnReaders.ts"
 
 /** The values that all calls of a server share. */

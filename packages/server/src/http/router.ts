@@ -1,4 +1,4 @@
-/** Finds the route of a request. */
+/** Finds the route of a request, and whether its client accepts what the route produces. */
 import { HttpError } from "../errors/index.ts"
 import type { Route } from "./route.ts"
 
@@ -75,4 +75,13 @@ const paramsOf = ({ segments }: Compiled, parts: ReadonlyArray<string>): Readonl
 const notAllowed = (there: ReadonlyArray<Compiled>): HttpError => {
   const allow = [...new Set(there.map(({ route }) => route.method))].join(", ")
   return new HttpError("method_not_allowed", `This path takes ${allow}`, { headers: { allow } })
+}
+
+/** Whether a client accepts one of the media types that a route produces. */
+export const accepts = (accept: string | null, produces: ReadonlyArray<string>): boolean => {
+  if (accept === null || accept.trim() === "") return true
+  const ranges = accept.split(",").map((range) => range.split(";", 1).join("").trim().toLowerCase())
+  return produces.some((type) =>
+    ranges.some((range) => range === "*/*" || range === type || range === `${type.split("/", 1).join("")}/*`)
+  )
 }

@@ -31,7 +31,7 @@ interface Life {
 class LocalChat implements Omit<ChatLink, Verb> {
   readonly id: string
   readonly #troupe: RunningTroupe
-  readonly #listeners = new Listeners()
+  readonly #listeners = new Listeners(() => this.#leave())
   #ref: LocalChatRef | undefined
   #life: Life | undefined
   #stale = false
@@ -49,9 +49,7 @@ class LocalChat implements Omit<ChatLink, Verb> {
   }
 
   readonly subscribe = (changed: () => void): (() => void) => {
-    const forget = this.#listeners.add(changed, () => {
-      if (this.#listeners.size === 0) this.#leave()
-    })
+    const forget = this.#listeners.add(changed)
     if (this.#life === undefined) this.#begin()
     return forget
   }

@@ -8,7 +8,7 @@
 import type { ContentPart } from "@troupe/chat/messages"
 import type { Decision, Permissions } from "@troupe/chat/tools"
 import type { LocalChatRef } from "@troupe/chat"
-import { pathPart } from "./pathPart.ts"
+import { pathPart } from "./chatId.ts"
 
 /** Which turn a cancel ends, and whether its tasks end too. */
 interface CancelOptions {

@@ -14,9 +14,8 @@ import * as z from "zod"
 import type { Watched } from "../link/index.ts"
 import { HttpError } from "../errors/index.ts"
 import { check } from "../access/index.ts"
-import { events, json, lastFrame } from "./responses.ts"
-import { AtNode, type Call, type Route } from "../http/index.ts"
-import { watchedFrames } from "./observerFrames.ts"
+import { events, frame, json, lastFrame } from "./responses.ts"
+import { AtNode, type Call, type Frames, type Route } from "../http/index.ts"
 
 const observations = new WeakMap<RunningTroupe, Observation.Observation>()
 
@@ -32,6 +31,32 @@ const observationFor = ({ may, troupe, cluster, url }: Call): Observation.Observ
   observations.set(troupe, known)
   return known
 }
+
+/** The frames of a watched value, none twice. A slow reader skips states: each frame is the state at the time of the request. */
+const watchedFrames = <A>(watched: Watched<A>, wire: (state: A) => unknown): Frames =>
+  async function* frames(signal) {
+    let sent: A | undefined
+    let wake = (): void => {}
+    const leave = watched.subscribe(() => wake())
+    const gone = (): void => wake()
+    signal.addEventListener("abort", gone)
+    try {
+      while (!signal.aborted) {
+        const state = watched.getState()
+        if (state === undefined || state === sent) {
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+          continue
+        }
+        sent = state
+        yield frame(JSON.stringify(wire(state)))
+      }
+    } finally {
+      signal.removeEventListener("abort", gone)
+      leave()
+    }
+  }
 
 const streamOf = <A>(call: Call, watched: Watched<A>, wire: (state: A) => unknown): Response =>
   call.stream(watchedFrames(watched, wire), { last: lastFrame })

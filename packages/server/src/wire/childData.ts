@@ -4,6 +4,7 @@
  * CHILDDATA1. The ends of steps and turns, raw chunks and errors of a child are left out: the result of the call has its outcome.
  */
 import type { Event } from "@troupe/chat/events"
+import type { PendingApproval } from "@troupe/chat/tools"
 import { eventText } from "./eventJson.ts"
 
 type ChildEvent = Extract<Event, { readonly type: "child_event" }>
@@ -23,3 +24,11 @@ export const childData = (given: ChildEvent): Readonly<Record<string, unknown>> 
   const { type: _, ...data } = JSON.parse(eventText(given)) as Record<string, unknown>
   return data
 }
+
+/** Whether a person answers the wait of a sub-agent with a text: a question, or a call that waits for its result. */
+export const isAnswered = ({ kind }: Pick<PendingApproval, "kind">): boolean =>
+  kind === "question" || kind === "tool_result"
+
+/** Whether this is the address of a wait below a call. */
+export const isBelow = (id: string | undefined, toolCallId: string): boolean =>
+  id?.startsWith(`${toolCallId}/~/`) === true

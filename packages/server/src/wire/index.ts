@@ -26,11 +26,10 @@ export {
   valueOf
 } from "./chatReply.ts"
 export type { StepMessages } from "./chatReply.ts"
-export { childData } from "./childData.ts"
+export { childData, isAnswered, isBelow } from "./childData.ts"
 export { WirePart, checkedAnswer, checkedContent, checkedLength, checkedResult, filePart } from "./clientContent.ts"
 export type { CallResult } from "./clientContent.ts"
 export { manualTool } from "./clientTools.ts"
-export { isAnswered, isBelow } from "./waitsBelow.ts"
 export { eventText, resultText } from "./eventJson.ts"
 export { before, behind, endOfHistory, forkedAt, rewound } from "./rewindThread.ts"
 export type { Place } from "./rewindThread.ts"

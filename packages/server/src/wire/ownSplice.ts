@@ -6,20 +6,17 @@ const failed = JSON.stringify({
   error: { code: "moved", message: "The conversation moves; ask again", retryAfterMs: 1_000 }
 })
 
-/** The newest id of a frame that has one. */
-const newestId = (frames: string): string | undefined => {
-  const from = Math.max(frames.lastIndexOf("\nid: "), frames.startsWith("id: ") ? -1 : -2)
-  if (from === -2) return undefined
-  return frames.slice(from + 1 + "id: ".length, frames.indexOf("\n", from + 1))
-}
+/** The id of a frame that has one. */
+const idOf = (frame: string): string | undefined =>
+  frame.startsWith("id: ") ? frame.slice("id: ".length, frame.indexOf("\n")) : undefined
 
 /** A splice of events. A reader of numbered events goes on after the last one that it has. */
 export const ownSplice = (): Splice => {
   let cursor: string | undefined
   return {
-    push: (frames) => {
-      cursor = newestId(frames) ?? cursor
-      return frames
+    push: (frame) => {
+      cursor = idOf(frame) ?? cursor
+      return frame
     },
     again: (headers) =>
       cursor === undefined

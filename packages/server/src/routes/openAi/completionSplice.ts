@@ -168,11 +168,7 @@ export const completionSplice = (): Splice => {
   const passed = (frame: string): string => (frame.startsWith(": step") ? marked(frame) : noted(frame))
 
   return {
-    push: (frames) => {
-      let out = ""
-      for (const frame of frames.split(/(?<=\n\n)/u)) out += hasMoved ? joined(frame) : passed(frame)
-      return out
-    },
+    push: (frame) => (hasMoved ? joined(frame) : passed(frame)),
     again: (headers) => {
       const deltas = step.flatMap((frame) => chunkOf(frame)?.choices.map(({ delta }) => delta) ?? [])
       if (!hasMoved) for (const frame of step) noteCalls(frame)

@@ -183,11 +183,7 @@ export const responseSplice = (): Splice => {
   }
 
   return {
-    push: (frames) => {
-      let out = ""
-      for (const frame of frames.split(/(?<=\n\n)/u)) out += hasMoved ? joined(frame) : passed(frame)
-      return out
-    },
+    push: (frame) => (hasMoved ? joined(frame) : passed(frame)),
     again: (headers) => {
       number = newest === undefined ? -1 : (sentIn(newest)?.sequence_number ?? -1)
       hasMoved = true

@@ -8,7 +8,6 @@ import type { ChatResult } from "@troupe/chat/chats"
 import { Usage } from "@troupe/chat/messages"
 import type { PendingApproval } from "@troupe/chat/tools"
 import { isAnswered } from "../index.ts"
-import { isoTime } from "./isoTime.ts"
 
 /** What is read of a turn's result. */
 export type AgUiResult = Pick<
@@ -93,7 +92,7 @@ const interruptsOf = (
           responseSchema: { type: "string" }
         }
       : { reason: "tool_call", message: reason, toolCallId: toolCall.id, responseSchema: approvalSchema }),
-    ...(expiresAt === undefined ? {} : { expiresAt: isoTime(expiresAt) })
+    ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() })
   })),
   ...(question === undefined
     ? []

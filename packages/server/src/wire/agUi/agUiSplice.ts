@@ -50,16 +50,10 @@ export const agUiSplice = (): Splice => {
   }
 
   return {
-    push: (frames) => {
+    push: (frame) => {
       const before = endings
       endings = ""
-      return (
-        before +
-        frames
-          .split(/(?<=\n\n)/u)
-          .map(passed)
-          .join("")
-      )
+      return before + passed(frame)
     },
     again: (headers) => {
       close()

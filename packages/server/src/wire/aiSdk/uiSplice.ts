@@ -44,11 +44,7 @@ export const uiSplice = (request: Pick<Request, "headers">): Splice => {
   }
 
   return {
-    push: (frames) => {
-      let out = ""
-      for (const frame of frames.split(/(?<=\n\n)/u)) out += isJoining ? joined(frame) : passed(frame)
-      return written(out)
-    },
+    push: (frame) => written(isJoining ? joined(frame) : passed(frame)),
     again: (headers) => {
       isJoining = true
       behind = steps
