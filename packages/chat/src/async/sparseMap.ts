@@ -6,37 +6,20 @@ const none: ReadonlyMap<never, never> = new Map<never, never>()
  * SPARSE1. It has the entries of a `Map`, in the order of adding; when the last one is deleted, its memory is released.
  */
 export class SparseMap<K, V> {
-  #entries: Map<K, V> | undefined
-
-  get size(): number {
-    return this.#entries?.size ?? 0
-  }
-
   /** The present entries. */
-  get all(): ReadonlyMap<K, V> {
-    return this.#entries ?? none
-  }
-
-  get(key: K): V | undefined {
-    return this.#entries?.get(key)
-  }
-
-  has(key: K): boolean {
-    return this.#entries?.has(key) === true
-  }
+  all: ReadonlyMap<K, V> = none
 
   set(key: K, value: V): void {
-    this.#entries ??= new Map()
-    this.#entries.set(key, value)
+    if (this.all === none) this.all = new Map([[key, value]])
+    else (this.all as Map<K, V>).set(key, value)
   }
 
-  delete(key: K): boolean {
-    const wasThere = this.#entries?.delete(key) === true
-    if (this.#entries?.size === 0) this.#entries = undefined
-    return wasThere
+  delete(key: K): void {
+    if (this.all.has(key) && this.all.size === 1) this.all = none
+    else if (this.all !== none) (this.all as Map<K, V>).delete(key)
   }
 
   clear(): void {
-    this.#entries = undefined
+    this.all = none
   }
 }

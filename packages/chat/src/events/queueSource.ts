@@ -45,3 +45,11 @@ export class QueueSource implements Source {
     else if (this.#over) outlet.exhaust(this)
   }
 }
+
+/** Emits the events of a phase itself; `taken` is called when the reader pulls past the last event. */
+export const emit = (outlet: Outlet, events: ReadonlyArray<Event>, taken: () => void = () => {}): void => {
+  const source = new QueueSource(taken)
+  source.push(...events)
+  source.end()
+  outlet.attach(source)
+}

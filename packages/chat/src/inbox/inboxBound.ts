@@ -49,7 +49,7 @@ export class InboxTally {
   }
 
   get isEmpty(): boolean {
-    return this.#inputs.size === 0
+    return this.#inputs.all.size === 0
   }
 
   get #isMeasured(): boolean {
@@ -57,22 +57,22 @@ export class InboxTally {
   }
 
   add(id: string, message: Message): void {
-    if (this.#inputs.has(id)) return
+    if (this.#inputs.all.has(id)) return
     const counted = { id, message, size: undefined }
     this.#inputs.set(id, counted)
     if (this.#isMeasured) (this.#unmeasured ??= []).push(counted)
   }
 
   delete(id: string): void {
-    this.#total = sum(this.#total, this.#inputs.get(id)?.size, -1)
+    this.#total = sum(this.#total, this.#inputs.all.get(id)?.size, -1)
     this.#inputs.delete(id)
   }
 
   /** Why the chat refuses this message while the turn of the input `running` runs; `undefined` when it accepts it (INBOX1). */
   refusal(chat: string, running: string, message: Message): SessionError | undefined {
     const { maxWaitingInputs } = this.#limits
-    const begun = this.#inputs.get(running)
-    const waiting = this.#inputs.size - (begun === undefined ? 0 : 1)
+    const begun = this.#inputs.all.get(running)
+    const waiting = this.#inputs.all.size - (begun === undefined ? 0 : 1)
     const metadata = { waiting, ...this.#limits }
     if (waiting >= maxWaitingInputs) {
       return full(`The most inputs, ${maxWaitingInputs}, wait in the chat ${chat}; wait until one has run`, metadata)
@@ -97,7 +97,7 @@ export class InboxTally {
 
   #measure(): void {
     for (const counted of this.#unmeasured ?? []) {
-      if (this.#inputs.get(counted.id) !== counted) continue
+      if (this.#inputs.all.get(counted.id) !== counted) continue
       counted.size = sizeOf(counted.message)
       this.#total = sum(this.#total, counted.size)
     }

@@ -441,7 +441,7 @@ export class LiveChat implements TurnsHome {
     this.#leaving = undefined
     this.#notices.attached(this.context)
     this.view.attached(env)
-    StateMachine.watch(pid, (state) => this.state.transitioned(state))
+    StateMachine.watch(pid, this.state.transitioned)
     Process.onExit(pid, (reason) => this.#died(pid, reason))
     this.feed.attached()
     if (this.context !== undefined) this.#turns.attached(this.context, () => died(this.id, undefined))
@@ -450,7 +450,7 @@ export class LiveChat implements TurnsHome {
   #turnOf(messages: ReadonlyArray<Message>, start: TurnStart): LiveTurn {
     const said = saidBy(this.#home, this.id, messages, start)
     const complete = completionOf(this.#home, this.id, start)
-    return new LiveTurn(said, this.options(said.own), this.#published, start.delivery, complete)
+    return new LiveTurn(said, this.options(said.own), this, start.delivery, complete)
   }
 
   /** The question that a sender can see now (MAIL5). */
@@ -458,7 +458,8 @@ export class LiveChat implements TurnsHome {
     return questionNow(this.context, this.#shown)
   }
 
-  readonly #published = (event: Event): void => {
+  /** Handles an event of a turn. */
+  published(event: Event): void {
     if (event.type === "ask_user_requested") this.#shown = questionName(this.context?.turn?.id, event.toolCallId)
     this.feed.published(event)
     this.view.published(event)

@@ -28,6 +28,12 @@ type End = { readonly result: ChatResult } | { readonly error: unknown }
 /** The error of a turn in place of this one, which ended it; `undefined` if there is no other. */
 export type CompleteError = (error: unknown) => Promise<unknown> | undefined
 
+/** The chat of a turn. */
+interface PublishingHome {
+  /** Called with each event of the turn. */
+  readonly published: (event: Event) => void
+}
+
 /** One turn: its input's receipt, its events, and its result. */
 export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   /** What the turn begins with, for this package. */
@@ -44,8 +50,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   #result: ChatResult | undefined
   #ended: (() => void) | undefined
   readonly #complete: CompleteError | undefined
-  /** Called with each event. */
-  readonly #published: (event: Event) => void
+  readonly #home: PublishingHome
   /** Resolves when the turn is over, also when it failed; never rejects. */
   readonly ended: Promise<void>
 
@@ -55,7 +60,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
       "messages" | "retry" | "attempt" | "decisions" | "digest" | "renews" | "own" | "model" | "answers"
     >,
     options: RunOptions,
-    published: (event: Event) => void,
+    home: PublishingHome,
     delivery: Delivery = new Delivery("queue", inputId(options.system), false),
     complete?: CompleteError
   ) {
@@ -65,7 +70,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     this.turn = { ...said, options, outlet, delivery }
     this.#delivery = delivery
     this.#complete = complete
-    this.#published = published
+    this.#home = home
     delivery.owner = this
     this.ended = new Promise((resolve) => {
       this.#ended = resolve
@@ -152,7 +157,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     if (event.type === "chat_completed") this.#result = event.result
     this.#events.push(event)
     if (this.#followers !== undefined) for (const follower of this.#followers) follower.#events.push(event)
-    this.#published(event)
+    this.#home.published(event)
   }
 
   /** Adds an event of a child; after `chat_completed` there are none. */

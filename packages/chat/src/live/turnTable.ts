@@ -83,11 +83,11 @@ export class TurnTable {
   }
 
   get size(): number {
-    return this.#turns.size
+    return this.#turns.all.size
   }
 
   get(id: string): LiveTurn | undefined {
-    return this.#turns.get(id)
+    return this.#turns.all.get(id)
   }
 
   /** The turns that are not over. */
@@ -101,7 +101,7 @@ export class TurnTable {
 
   /** The turn that the process runs or, before it runs one, the first that is not over. */
   running(current: string | undefined, waits?: (turn: LiveTurn) => boolean): LiveTurn | undefined {
-    const turn = current === undefined ? undefined : this.#turns.get(current)
+    const turn = current === undefined ? undefined : this.#turns.all.get(current)
     if (turn !== undefined && !turn.over) return turn
     for (const first of this.#turns.all.values()) if (!first.over && waits?.(first) !== true) return first
     return undefined
@@ -223,19 +223,19 @@ export class TurnTable {
   /** The turn of this input: its own or, when the input joined the running turn, that one; `undefined` when it is over. */
   #of(id: string, context: ChatContext | undefined): LiveTurn | undefined {
     const isInRunning = context?.turn !== undefined && context.inputs.includes(id)
-    const turn = this.#turns.get(isInRunning ? context.turn.id : id)
+    const turn = this.#turns.all.get(isInRunning ? context.turn.id : id)
     return turn?.over === false ? turn : undefined
   }
 
   /** The process withdraws the input that it holds, and must not get the turn of it (REF11). */
   withdrawing(id: string): void {
-    const turn = this.#turns.get(id)
+    const turn = this.#turns.all.get(id)
     if (turn !== undefined) this.#unsent.delete(turn)
   }
 
   /** The input is withdrawn: the store has no row of it (REF11). */
   withdrawn(id: string, error: SessionError): void {
-    const turn = this.#turns.get(id)
+    const turn = this.#turns.all.get(id)
     turn?.turn.delivery?.withdraw(error)
     turn?.fail(error)
     this.#tally?.delete(id)
@@ -274,7 +274,7 @@ export class TurnTable {
 
   /** The turn is over. The turn of a pending input stays. */
   ended(turn: LiveTurn): void {
-    if (turn.status !== "pending" && this.#turns.get(turn.id) === turn) this.#turns.delete(turn.id)
+    if (turn.status !== "pending" && this.#turns.all.get(turn.id) === turn) this.#turns.delete(turn.id)
     this.#unsent.delete(turn)
   }
 
@@ -321,7 +321,7 @@ export class TurnTable {
   /** Whether every turn that is not over waits in this inbox, or for the record. */
   #allWait(inbox: Inbox.Inbox): boolean {
     const waiting = new Set(inbox.map(({ id }) => id))
-    const isAside = (turn: LiveTurn): boolean => waiting.has(turn.id) && !this.#unsent.has(turn)
+    const isAside = (turn: LiveTurn): boolean => waiting.has(turn.id) && !this.#unsent.all.has(turn)
     return this.left.every((turn) => isAside(turn) || this.#reading?.has(turn) === true)
   }
 

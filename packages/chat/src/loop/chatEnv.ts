@@ -198,7 +198,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
 
   /** The live part of a turn. */
   turn(id: string): Turn {
-    const known = this.#turns.get(id)
+    const known = this.#turns.all.get(id)
     if (known !== undefined) return known
     const made = this.#parts.turn?.(id)
     if (made === undefined) throw new Error(`the chat has no turn ${id}`)
@@ -208,7 +208,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
 
   /** The live part of a turn, if it was added or made. */
   find(id: string | undefined): Turn | undefined {
-    return id === undefined ? undefined : this.#turns.get(id)
+    return id === undefined ? undefined : this.#turns.all.get(id)
   }
 
   /** The time in whole milliseconds, and whether the signal of the turn is aborted. */
@@ -237,15 +237,15 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   /** Fails turns that do not begin. */
   fail(turns: ReadonlyArray<string>, error: unknown): void {
     for (const id of turns) {
-      this.#turns.get(id)?.outlet.fail(error)
+      this.#turns.all.get(id)?.outlet.fail(error)
       this.#turns.delete(id)
     }
   }
 
   /** Settles receipts: inputs that wait, and turns without an input that do not run. */
   settle({ pend, fail }: LostInputs, error: unknown): void {
-    for (const id of pend) this.#turns.get(id)?.delivery?.pend()
-    for (const id of fail) this.#turns.get(id)?.delivery?.reject(error)
+    for (const id of pend) this.#turns.all.get(id)?.delivery?.pend()
+    for (const id of fail) this.#turns.all.get(id)?.delivery?.reject(error)
   }
 
   acceptAgain(inputs: ReadonlyArray<InboxEntry>): void {
@@ -254,9 +254,9 @@ export class ChatEnv extends BatchLife implements RequestEnv {
 
   /** The store has these inputs in the thread; their senders follow the turn that has them. */
   deliver(turns: ReadonlyArray<string>, within: string): void {
-    const leader = this.#turns.get(within)?.delivery
+    const leader = this.#turns.all.get(within)?.delivery
     for (const id of turns) {
-      this.#turns.get(id)?.delivery?.deliver(leader)
+      this.#turns.all.get(id)?.delivery?.deliver(leader)
       if (id !== within) this.#turns.delete(id)
     }
   }

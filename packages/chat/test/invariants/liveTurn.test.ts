@@ -25,7 +25,7 @@ const completed: Event = { type: "chat_completed", result }
 const turning = () => {
   const published: Array<Event> = []
   const { options } = engineParts({ adapter: check.fake({ script: [] }) })
-  const turn = new LiveTurn({ messages: [] }, options, (event) => published.push(event))
+  const turn = new LiveTurn({ messages: [] }, options, { published: (event) => published.push(event) })
   const source = new QueueSource(() => turn.turn.outlet.close())
   turn.turn.outlet.attach(source)
   return { turn, published, say: (...events: ReadonlyArray<Event>) => source.push(...events), end: () => source.end() }

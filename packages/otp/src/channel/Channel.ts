@@ -16,11 +16,94 @@
  *        before the end or the failure. A failure rejects exactly one read; every other read resolves with the end.
  * CHAN7. `close` discards the kept items, and a failure that was not read. `return` closes, and calls `onReturn` once.
  */
-import { Fifo } from "./fifo.ts"
-import { Reader } from "./reader.ts"
+const leastDropped = 64
 
-export { Fifo } from "./fifo.ts"
-export { Reader } from "./reader.ts"
+/**
+ * A first-in, first-out queue.
+ *
+ * **Details**
+ *
+ * `push` and `shift` take constant time on average.
+ */
+export class Fifo<A> {
+  /** The queued items begin at `#front`; the places before it are empty. */
+  #items: Array<A | undefined> = []
+  #front = 0
+
+  /** The number of queued items. */
+  get size(): number {
+    return this.#items.length - this.#front
+  }
+
+  /** The newest item; `undefined` when the queue is empty. */
+  get last(): A | undefined {
+    return this.size === 0 ? undefined : this.#items[this.#items.length - 1]
+  }
+
+  /** Adds an item. */
+  push(item: A): void {
+    this.#items.push(item)
+  }
+
+  /** Replaces the newest item of a queue that is not empty. */
+  replaceLast(item: A): void {
+    if (this.size > 0) this.#items[this.#items.length - 1] = item
+  }
+
+  /** Removes and returns the oldest item; `undefined` when the queue is empty. */
+  shift(): A | undefined {
+    if (this.size === 0) return undefined
+    const item = this.#items[this.#front]
+    this.#items[this.#front++] = undefined
+    if (this.#front >= leastDropped && this.#front >= this.size) this.#drop()
+    return item
+  }
+
+  /** Removes all items. */
+  clear(): void {
+    this.#items = []
+    this.#front = 0
+  }
+
+  /**
+   * Removes the empty places. `shift` calls it when they are as many as the items, so each item is moved at most once.
+   */
+  #drop(): void {
+    this.#items = this.#items.slice(this.#front)
+    this.#front = 0
+  }
+}
+
+/**
+ * An async iterator that is left by `return`.
+ *
+ * **Details**
+ *
+ * A subclass implements `next` and `return`. Leaving a `for await` loop, `throw` and `await using` call `return`.
+ */
+export abstract class Reader<A> implements AsyncIterableIterator<A, undefined> {
+  /** Resolves with the next item, or with the end. */
+  abstract next(): Promise<IteratorResult<A, undefined>>
+
+  /** Leaves: no item is read after it. */
+  abstract return(): Promise<IteratorResult<A, undefined>>
+
+  /** The reader itself, for `for await`. */
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  /** Leaves, then rejects with the error. */
+  async throw(error: unknown): Promise<IteratorResult<A, undefined>> {
+    await this.return()
+    throw error
+  }
+
+  /** Leaves, at the end of an `await using` block. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return()
+  }
+}
 
 /** The functions of a channel's owner. */
 export interface Options<A> {
@@ -161,7 +244,8 @@ export class Channel<A extends object | string | number> extends Reader<A> {
       this.#isAsking = true
       this.#demand()
       this.#isAsking = false
-      return this.#ready() ?? new Promise(this.#park)
+      const pushed = this.#unread === undefined && !this.#isOver ? undefined : this.#ready()
+      return pushed ?? new Promise(this.#park)
     }
     const waiting = new Promise(this.#park)
     this.#demand()

@@ -7,7 +7,14 @@
 import type { Cell } from "./cell.ts"
 import type { Receiver } from "./mailbox.ts"
 import { Mailbox } from "./mailbox.ts"
-import { wake } from "./schedule.ts"
+
+/** Queues a process that has messages and can handle them. */
+export const wake = (cell: Cell): void => {
+  if (cell.dead || cell.busy) return
+  if (!cell.begun || (cell.behaviour.handle !== undefined && cell.mailbox !== undefined && cell.mailbox.size > 0)) {
+    cell.kernel.queue.add(cell)
+  }
+}
 
 const offer = (cell: Cell, receivers: Array<Receiver>, message: unknown): boolean => {
   const receiver = receivers.find((waiting) => waiting.match(message))

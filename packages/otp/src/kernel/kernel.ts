@@ -30,7 +30,7 @@ import {
   type KernelReports,
   type Signal
 } from "./cell.ts"
-import { MailboxTask } from "./mailboxTask.ts"
+import { MailboxTask } from "./mailbox.ts"
 import { ProcessTable } from "./processTable.ts"
 import { RunQueue } from "./runQueue.ts"
 import { turn } from "./turn.ts"

@@ -3,6 +3,6 @@
  *
  * It is taken in mailbox order, also by suspended processes. Behaviours, probes and events do not see it.
  */
-import { MailboxTask } from "./mailboxTask.ts"
+import { MailboxTask } from "./mailbox.ts"
 
 export class SysMessage extends MailboxTask {}

@@ -5,10 +5,10 @@
  * KTURN2. An unexpected error thrown by a behaviour is the exit reason of its process, never of the next one.
  */
 import type { Cell } from "./cell.ts"
-import { MailboxTask } from "./mailboxTask.ts"
+import { MailboxTask } from "./mailbox.ts"
 import { die } from "./exit.ts"
 import { slice } from "./runQueue.ts"
-import { wake } from "./schedule.ts"
+import { wake } from "./delivery.ts"
 
 const begin = (cell: Cell): void => cell.behaviour.begin?.(cell)
 

@@ -94,7 +94,8 @@ export class Chart {
   status: ChartStatus = "active"
   output: unknown = undefined
   error: unknown = undefined
-  #children: Map<string, ChildStart> | undefined = undefined
+  /** The one child, or a map of several by their ids: an empty map would use more memory than the rest of a chart. */
+  #children: ChildStart | Map<string, ChildStart> | undefined = undefined
   #leaf: Leaf
   #context: Context
   /** The context and the event that is handled, as code gets them: a new object for each event and copy of the context. */
@@ -140,7 +141,8 @@ export class Chart {
 
   /** The children that the chart did not stop, in the order of their start. */
   get children(): Iterable<ChildStart> {
-    return this.#children?.values() ?? []
+    if (this.#children instanceof Map) return this.#children.values()
+    return this.#children === undefined ? [] : [this.#children]
   }
 
   /** The active state, as XState writes it. */
@@ -176,10 +178,18 @@ export class Chart {
     return this.#settle(selected, effects)
   }
 
-  /** Notes a child of a restored chart. */
-  adopt(child: ChildStart): void {
-    this.#children ??= new Map()
-    this.#children.set(child.id, child)
+  /** Adds a child, also of a restored chart; returns the one whose id it takes. */
+  adopt(start: ChildStart): ChildStart | undefined {
+    const replaced = this.#child(start.id)
+    if (this.#children instanceof Map) this.#children.set(start.id, start)
+    else if (this.#children === replaced) this.#children = start
+    else if (this.#children !== undefined) {
+      this.#children = new Map([
+        [this.#children.id, this.#children],
+        [start.id, start]
+      ])
+    }
+    return replaced
   }
 
   /** Replaces the state and the context. */
@@ -279,10 +289,8 @@ export class Chart {
           const id = typeof step.id === "string" ? step.id : (step.id(args, params) as string)
           const input = step.input === undefined ? undefined : this.#resolved(step.input(args, params))
           const start: ChildStart = { kind: "start", id, src, actor, input, live: undefined }
-          const child = this.#children?.get(id)
+          const child = this.adopt(start)
           if (child !== undefined) effects.push({ kind: "replace", child })
-          this.#children ??= new Map()
-          this.#children.set(id, start)
           changes = true
           effects.push(start)
           break
@@ -290,16 +298,15 @@ export class Chart {
         case "stop": {
           const target: unknown = typeof step.id === "string" ? step.id : step.id(args, params)
           const id = typeof target === "string" ? target : (target as { readonly id?: string } | undefined)?.id
-          const child = id === undefined ? undefined : this.#children?.get(id)
+          const child = id === undefined ? undefined : this.#remove(id)
           if (child === undefined) break
-          this.#children?.delete(child.id)
           changes = true
           effects.push({ kind: "stop", child })
           break
         }
         case "send": {
           const to = step.to(args, params) as string
-          const child = this.#children?.get(to)
+          const child = this.#child(to)
           if (child === undefined) {
             throw new Error(`Unable to send event to actor '${to}' from machine '${this.table.machine.id}'.`)
           }
@@ -357,6 +364,19 @@ export class Chart {
     this.#context = { ...this.#context, ...update }
     this.#args = { context: this.#context, event: this.#args.event }
     this.#isOwned = !this.table.strict
+  }
+
+  #child(id: string): ChildStart | undefined {
+    const children = this.#children
+    if (children instanceof Map) return children.get(id)
+    return children?.id === id ? children : undefined
+  }
+
+  #remove(id: string): ChildStart | undefined {
+    const child = this.#child(id)
+    if (!(this.#children instanceof Map)) this.#children = child === undefined ? this.#children : undefined
+    else if (this.#children.delete(id) && this.#children.size === 0) this.#children = undefined
+    return child
   }
 
   #stopChildren(effects: Array<ChartEffect>): void {

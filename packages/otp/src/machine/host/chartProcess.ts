@@ -15,7 +15,7 @@ import type { EventObject } from "xstate"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { type ExitReason, isDown, isExit, isStop } from "../../core/index.ts"
-import { type Behaviour, type Cell, deliver, die, join, MailboxTask, ofCause } from "../../kernel/index.ts"
+import { type Behaviour, type Cell, deliver, die, join, MailboxTask, ofCause, SmallSet } from "../../kernel/index.ts"
 import {
   type Chart,
   type ChartData,
@@ -218,15 +218,17 @@ export class ChartProcess implements Behaviour, RunHost {
   }
 
   /** Shows the state to the readers of a chart (CRUN2). */
-  #show(run: ChartRun): void {
-    const { chart, readers } = run
-    for (const reader of readers?.all ?? []) {
-      try {
-        if (typeof reader === "function") reader(chart)
-        else if (chart.status !== "error") reader.next?.(snapshotOf(run))
-      } catch (error) {
-        this.cell.kernel.report(this.cell, error)
-      }
+  #show(run: ChartRun, reader = run.readers): void {
+    if (reader instanceof SmallSet) {
+      for (const one of reader.all) this.#show(run, one)
+      return
+    }
+    const { chart } = run
+    try {
+      if (typeof reader === "function") reader(chart)
+      else if (chart.status !== "error") reader?.next?.(snapshotOf(run))
+    } catch (error) {
+      this.cell.kernel.report(this.cell, error)
     }
   }
 
@@ -264,7 +266,7 @@ export class ChartProcess implements Behaviour, RunHost {
           effect.child.live?.receive(effect.event)
           break
         case "sendParent":
-          run.above?.send(effect.event)
+          run.above?.report(effect.event)
           break
         case "schedule":
           run.schedule(effect.id, effect.event, effect.ms)

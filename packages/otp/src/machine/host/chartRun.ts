@@ -44,6 +44,8 @@ interface FailedEvent extends EventObject {
   readonly actorId: string
 }
 
+const nothing = (): void => {}
+
 /** A child of a chart: an actor, or another chart. It is also the scope of the actor's code. */
 export class Child implements ActorScope, LiveChild {
   readonly run: ChartRun
@@ -68,10 +70,14 @@ export class Child implements ActorScope, LiveChild {
     this.src = src
     this.input = input
     this.env = run.process.env
-    this.send = (event) => {
-      if (!this.isStopped) this.run.process.send(this.run, event, this)
-    }
+    // Only the code of a callback actor sends: another child needs no function of its own.
+    this.send = start.actor.kind === "callback" ? (event) => this.report(event) : nothing
     start.live = this
+  }
+
+  /** Sends an event to the chart that started it. */
+  report(event: EventObject): void {
+    if (!this.isStopped) this.run.process.send(this.run, event, this)
   }
 
   get host(): Cell {
@@ -137,14 +143,14 @@ export class Child implements ActorScope, LiveChild {
   done(output: unknown): void {
     const event: DoneEvent = { type: `xstate.done.actor.${this.id}`, output, actorId: this.id }
     this.end = { output, report: event }
-    this.send(event)
+    this.report(event)
   }
 
   /** Reports its error to the chart that started it. */
   failed(error: unknown): void {
     const event: FailedEvent = { type: `xstate.error.actor.${this.id}`, error, actorId: this.id }
     this.end = { error, report: event }
-    this.send(event)
+    this.report(event)
   }
 }
 
@@ -167,7 +173,8 @@ export class ChartRun implements ActorScope {
   /** The child of another chart that it is. */
   readonly above: Child | undefined
   #timers: Map<string, Delayed> | undefined = undefined
-  readers: SmallSet<Reader> | undefined = undefined
+  /** Its one reader, or several. */
+  readers: Reader | SmallSet<Reader> | undefined = undefined
   #send: ((event: EventObject) => void) | undefined = undefined
   /** Whether the chart has ended, and everything it started is stopped. */
   isOver = false
@@ -246,9 +253,18 @@ export class ChartRun implements ActorScope {
   }
 
   #add(reader: Reader): () => void {
-    const readers = (this.readers ??= new SmallSet())
-    readers.add(reader)
-    return () => readers.delete(reader)
+    const { readers } = this
+    if (readers instanceof SmallSet) readers.add(reader)
+    else if (readers === undefined) this.readers = reader
+    else {
+      this.readers = new SmallSet()
+      this.readers.add(readers)
+      this.readers.add(reader)
+    }
+    return () => {
+      if (this.readers instanceof SmallSet) this.readers.delete(reader)
+      else if (this.readers === reader) this.readers = undefined
+    }
   }
 
   /** Stops the children and the timers (CRUN1). */
@@ -268,7 +284,8 @@ export class ChartRun implements ActorScope {
   finish(): void {
     const { readers } = this
     this.readers = undefined
-    for (const reader of readers?.all ?? []) if (typeof reader === "object") this.#finish(reader)
+    const all = readers instanceof SmallSet ? readers.all : [readers]
+    for (const reader of all) if (typeof reader === "object") this.#finish(reader)
   }
 
   #finish(observer: Observer<unknown>): void {
