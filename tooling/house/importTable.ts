@@ -1,7 +1,7 @@
 /**
  * The allowed imports of each package: the table, and the check of one import.
  *
- * **Details**: dependencies point one way, `otp ← chat ← {testing, providers, isolate, store, server}` `{store, server} ← cluster` and `server ← react`. A new package starts with a row here. A package also lists the peers of its dependencies, whether it may import
+ * **Details**: dependencies point one way, `otp ← chat ← {testing, providers, mcp, isolate, store, server}` `{store, server} ← cluster` and `server ← react`. A new package starts with a row here. A package also lists the peers of its dependencies, whether it may import
  * them or not.
  *
  * @module
@@ -23,7 +23,12 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
   chat: { ours: ["otp"], foreign: ["effect", "xstate", "zod", "@standard-schema/spec", "re2js"], node: "none" },
   providers: {
     ours: ["otp", "chat"],
-    foreign: ["effect", "xstate", "zod", "@ai-sdk/provider", "@modelcontextprotocol/sdk"],
+    foreign: ["effect", "xstate", "zod", "@ai-sdk/provider"],
+    node: "none"
+  },
+  mcp: {
+    ours: ["otp", "chat"],
+    foreign: ["effect", "zod", "@modelcontextprotocol/client", "@modelcontextprotocol/server"],
     node: "none"
   },
   testing: { ours: ["otp", "chat"], foreign: ["effect", "zod"], node: "none" },

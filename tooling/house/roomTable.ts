@@ -23,7 +23,8 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     | call stopConditions request | batch | lists step | store | inbox | loop | dispatch session view | children | live
     | troupe | observe`),
   "packages/testing": floors("law | faults ports replay stores"),
-  "packages/providers": floors("aiSdk mcp"),
+  "packages/mcp": floors("connection | tools | client"),
+  "packages/providers": floors("aiSdk"),
   "packages/store": floors("options sql | folder postgres sqlite"),
   "packages/server": floors(`
     errors | link | access | http | wire | wire/agUi wire/aiSdk wire/openAi | client post | routes/openAi | routes | server | node`),

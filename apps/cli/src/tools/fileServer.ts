@@ -5,8 +5,8 @@
  */
 import { fileURLToPath } from "node:url"
 import type { Tool } from "@troupe/chat/tools"
+import { Mcp } from "@troupe/mcp"
 import { Supervisor, type System } from "@troupe/otp"
-import { Mcp } from "@troupe/providers"
 
 /** The tools of the file server, or the reason why there are none. */
 export type FileServer =

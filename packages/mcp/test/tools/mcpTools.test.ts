@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { toolsOf } from "../../src/mcp/mcpTools.ts"
+import { toolsOf } from "../../src/tools/mcpTools.ts"
 
 test("MCPT1 a fault in the schema of a tool of a server is left out, and the rest of the schema stays", async () => {
   const properties = {

@@ -8,13 +8,13 @@
  * Why an MCP server cannot be used.
  *
  * - `connection_failed`: it could not be started or reached, or did not answer the handshake
- * - `connection_lost`: it ended, or lost our session
+ * - `connection_lost`: it ended, or lost our session. A call that ran then may have had an effect
  */
 export type McpErrorReason = "connection_failed" | "connection_lost"
 
 const advice: Readonly<Record<McpErrorReason, string>> = {
   connection_failed: "could not be reached; check its command or URL",
-  connection_lost: "has ended; start it again, or put it under a supervisor"
+  connection_lost: "is not connected; a call that ran may have had an effect"
 }
 
 /**
@@ -31,10 +31,10 @@ export class McpError extends Error {
   constructor(
     reason: McpErrorReason,
     server: string,
-    fields: { readonly cause?: unknown; readonly said?: string } = {}
+    fields: { readonly cause?: unknown; readonly output?: string } = {}
   ) {
     const cause = fields.cause instanceof Error ? `: ${fields.cause.message}` : ""
-    const output = fields.said === undefined || fields.said === "" ? "" : `\n${fields.said}`
+    const output = fields.output === undefined || fields.output === "" ? "" : `\n${fields.output}`
     super(
       `The MCP server ${server} ${advice[reason]}${cause}${output}`,
       fields.cause === undefined ? undefined : { cause: fields.cause }

@@ -1,6 +1,5 @@
 /** The tools of the tests' own MCP server, on any transport. */
-import { Server } from "@modelcontextprotocol/sdk/server/index.js"
-import { type CallToolResult, CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
+import { type CallToolResult, Server } from "@modelcontextprotocol/server"
 
 /** What a test can see and do at the server's side. */
 export interface OwnServer {
@@ -30,7 +29,7 @@ export const ownServer = (called: (name: string) => void = () => {}): OwnServer 
     "blurred"
   ]
   const cancelled = Promise.withResolvers<string>()
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+  server.setRequestHandler("tools/list", ({ params }) => {
     const from = Number(params?.cursor ?? 0)
     const page = names.slice(from, from + 3).map((name) => ({
       name,
@@ -41,8 +40,8 @@ export const ownServer = (called: (name: string) => void = () => {}): OwnServer 
     return { tools: page, ...(from + 3 < names.length ? { nextCursor: String(from + 3) } : {}) }
   })
   server.setRequestHandler(
-    CallToolRequestSchema,
-    ({ params }, { signal }): CallToolResult | Promise<CallToolResult> => {
+    "tools/call",
+    ({ params }, { mcpReq: { signal } }): CallToolResult | Promise<CallToolResult> => {
       called(params.name)
       switch (params.name) {
         case "pid":

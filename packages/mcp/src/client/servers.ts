@@ -1,21 +1,17 @@
-/**
- * MCP servers as processes, and their tools as tools.
- *
- * @module
- * @source The Model Context Protocol, revision 2025-11-25
- */
+/** Starts MCP servers, and joins their tools. */
+import type { Tool } from "@troupe/chat/tools"
 import { OtpError, type Pid, type System } from "@troupe/otp"
 import { McpHost } from "./mcpHost.ts"
-import type { McpServerParams, McpOptions, McpServer } from "./mcpServer.ts"
-
-export type { McpServerParams, McpOptions, McpServer } from "./mcpServer.ts"
+import type { McpOptions, McpServer, McpServerParams } from "../connection/index.ts"
+import { acceptedName } from "../tools/index.ts"
 
 /**
  * Starts an MCP server as a process: of a system, or linked to an owner.
  *
  * **Details**: the server's own OS process or session lives as long as this process. It is ended when the owner ends, when
  * the system stops, and by `stop`: its input is closed; if it does not end, it is terminated after two seconds and killed
- * after four. If it ends by itself, the process ends with an `McpError` as exit reason.
+ * after four. If it ends by itself, it is started again (`restarts`); after too many failed starts the process ends with an
+ * `McpError` as exit reason.
  *
  * **Errors**: rejects with an `McpError` when the server cannot be reached. An owner that does not trap exits ends with
  * it, as with every failed linked start.
@@ -54,4 +50,25 @@ export const connect = async (server: McpServerParams, options: McpOptions = {})
   const host = new McpHost(server, options)
   await host.openAhead()
   return host
+}
+
+/**
+ * The tools of several servers, with names that differ.
+ *
+ * **Details**: where two servers have tools of one name, each of these is prefixed with the name of its server and `_`. Every other name
+ * stays as it is. A call reaches the server by the server's own name of the tool.
+ *
+ * @example
+ * ```ts
+ * const troupe = await Troupe.start({ adapter, tools: Mcp.tools([files, memory]) })
+ * ```
+ */
+export const tools = (servers: ReadonlyArray<Pick<McpServer, "name" | "tools">>): ReadonlyArray<Tool.Tool> => {
+  const uses = new Map<string, number>()
+  for (const { name } of servers.flatMap((server) => server.tools)) uses.set(name, (uses.get(name) ?? 0) + 1)
+  return servers.flatMap((server) =>
+    server.tools.map((tool) =>
+      (uses.get(tool.name) ?? 0) > 1 ? { ...tool, name: acceptedName(`${server.name}_${tool.name}`) } : tool
+    )
+  )
 }

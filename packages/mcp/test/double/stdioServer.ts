@@ -1,5 +1,5 @@
 /** The tests' own MCP server over standard streams. With `stubborn` it ends neither by a closed input nor by SIGTERM. */
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio"
 import { createServer } from "node:net"
 import { ownServer } from "./ownTools.ts"
 

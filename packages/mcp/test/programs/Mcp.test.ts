@@ -1,4 +1,3 @@
-import { isHandlerResult, type HandlerResult } from "@troupe/chat/results"
 import { runToolCalls, type Tool } from "@troupe/chat/tools"
 import { Process, Supervisor, System } from "@troupe/otp"
 import { getEventListeners } from "node:events"
@@ -6,10 +5,10 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { Effect } from "effect"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { Mcp } from "../../src/index.ts"
-import { mcpHttpServer } from "../loopback/mcpHttpServer.ts"
+import { call } from "../double/call.ts"
+import { mcpHttpServer } from "../double/mcpHttpServer.ts"
 
 let system: System.System
 
@@ -20,32 +19,8 @@ afterEach(() => System.stop(system))
 
 const own = (...args: ReadonlyArray<string>): Mcp.McpServerParams => ({
   command: process.execPath,
-  args: [fileURLToPath(new URL("../loopback/stdioServer.ts", import.meta.url)), ...args]
+  args: [fileURLToPath(new URL("../double/stdioServer.ts", import.meta.url)), ...args]
 })
-
-const call = async (
-  { tools }: Pick<Mcp.McpServer, "tools">,
-  name: string,
-  args: Record<string, unknown> = {},
-  signal = new AbortController().signal
-): Promise<HandlerResult> => {
-  const tool = tools.find((one) => one.name === name)
-  if (tool === undefined || tool.handler === null) throw new Error(`no tool ${name}`)
-  const toolCall = { id: "c", name, arguments: args }
-  const answer = tool.handler(args, {
-    context: {},
-    sessionId: undefined,
-    requestId: undefined,
-    toolCall,
-    signal,
-    idempotencyKey: "k",
-    progress: () => {},
-    setPermissionMode: async () => {}
-  })
-  const result = await (Effect.isEffect(answer) ? Effect.runPromise(answer) : answer)
-  if (!isHandlerResult(result)) throw new Error(`the tool ${name} of a server returned a part of a chat`)
-  return result
-}
 
 const osPid = async (server: Pick<Mcp.McpServer, "tools">): Promise<number> => {
   const result = await call(server, "pid")
@@ -131,8 +106,8 @@ describe("MCPH1. the server's OS process", () => {
 })
 
 describe("MCPH2. the end of the server", () => {
-  test("is the exit reason of its process, with what the server complained about", async () => {
-    const server = await Mcp.start(system, own(), { name: "fragile" })
+  test("after the last start is the exit reason of its process, with what the server complained about", async () => {
+    const server = await Mcp.start(system, own(), { name: "fragile", restarts: { maxStarts: 1 } })
     const end = ended(server)
     const broken = await call(server, "crash")
     expect(broken.type).toBe("error")
@@ -199,14 +174,14 @@ describe("tools", () => {
       "own_picture",
       "own_failing",
       "own_structured",
-      "own_needs_dots",
-      "own_needs_dots_2",
+      "own_needs_dots_80a29010",
+      "own_needs_dots_855a1fd2",
       "own_crash",
       "own_gallery",
       "own_report",
       "own_blurred"
     ])
-    expect(await call({ tools }, "own_needs_dots_2")).toMatchObject({ type: "ok", value: "needs dots" })
+    expect(await call({ tools }, "own_needs_dots_855a1fd2")).toMatchObject({ type: "ok", value: "needs dots" })
   })
 
   test("answer with text, structure, pictures as data, and reported failures", async () => {
@@ -292,9 +267,9 @@ describe("a server over streamable HTTP", () => {
     const http = await mcpHttpServer()
     const server = await Mcp.start(system, { url: http.url })
     const stop = new AbortController()
-    await call(server, "structured", {}, stop.signal)
+    await call(server, "structured", {}, stop)
     expect(getEventListeners(stop.signal, "abort")).toEqual([])
-    const answer = call(server, "slow", {}, stop.signal)
+    const answer = call(server, "slow", {}, stop)
     await http.called("slow")
     stop.abort()
     await expect(answer).rejects.toThrow()
@@ -322,7 +297,7 @@ describe("a server over streamable HTTP", () => {
 
   test("that forgot the session ends its process", async () => {
     const http = await mcpHttpServer()
-    const server = await Mcp.start(system, { url: http.url })
+    const server = await Mcp.start(system, { url: http.url }, { restarts: { maxStarts: 1 } })
     const end = ended(server)
     http.forget()
     expect(await call(server, "pid")).toMatchObject({ type: "error" })

@@ -1,8 +1,6 @@
 /** The tests' own MCP server over streamable HTTP on loopback. */
-import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
-import { once } from "node:events"
-import { createServer } from "node:http"
-import type { AddressInfo, Socket } from "node:net"
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server"
+import { listen } from "@troupe/server/Node"
 import { type OwnServer, ownServer } from "./ownTools.ts"
 
 /** A running server. */
@@ -13,7 +11,7 @@ export interface McpHttpServer {
   readonly called: (name: string) => Promise<void>
   /** Resolves when the client ended its session. */
   readonly ended: Promise<void>
-  readonly headers: ReadonlyArray<string | undefined>
+  readonly headers: ReadonlyArray<string | null>
   /** Forgets the session: every later request is answered 404. */
   readonly forget: () => void
   readonly stop: () => Promise<void>
@@ -29,27 +27,20 @@ export const mcpHttpServer = async (): Promise<McpHttpServer> => {
   }
   const own = ownServer((name) => call(name).resolve())
   const ended = Promise.withResolvers<void>()
-  const transport = new StreamableHTTPServerTransport({
+  const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => "session",
     onsessionclosed: () => ended.resolve()
   })
   await own.server.connect(transport)
-  const sockets = new Set<Socket>()
-  const headers: Array<string | undefined> = []
+  const headers: Array<string | null> = []
   let forgotten = false
-  const server = createServer((request, response) => {
-    headers.push(request.headers["x-own"]?.toString())
-    if (forgotten) response.writeHead(404).end("no such session")
-    else void transport.handleRequest(request, response)
-  })
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket)
-    socket.on("close", () => sockets.delete(socket))
-  })
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
+  const fetch = async (request: Request): Promise<Response> => {
+    headers.push(request.headers.get("x-own"))
+    return forgotten ? new Response("no such session", { status: 404 }) : transport.handleRequest(request)
+  }
+  const { url, close } = await listen({ fetch, close: () => own.server.close(), hosts: undefined }, { graceMs: 0 })
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url: `${url}/mcp`,
     own,
     called: (name) => call(name).promise,
     ended: ended.promise,
@@ -57,11 +48,6 @@ export const mcpHttpServer = async (): Promise<McpHttpServer> => {
     forget: () => {
       forgotten = true
     },
-    stop: async () => {
-      await own.server.close()
-      server.closeAllConnections()
-      server.close()
-      await once(server, "close")
-    }
+    stop: close
   }
 }

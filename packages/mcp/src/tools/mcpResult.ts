@@ -5,7 +5,7 @@
  * MCPR2. A structured result is preferred to the texts that repeat it. A result of texts only is one text.
  * MCPR3. The data of an image, audio or a file is sent once: a structured result that repeats it has a short text instead.
  */
-import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/types.js"
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client"
 import { error, ok } from "@troupe/chat"
 import type { ContentPart } from "@troupe/chat/messages"
 import type { HandlerResult } from "@troupe/chat/results"
@@ -13,7 +13,9 @@ import type { HandlerResult } from "@troupe/chat/results"
 type Part = ContentPart | { readonly type: "json"; readonly value: unknown }
 
 /** The handler result of an MCP tool's result. */
-export const handlerResult = (result: CallToolResult): HandlerResult => {
+export const handlerResult = (
+  result: Pick<CallToolResult, "content" | "isError" | "structuredContent">
+): HandlerResult => {
   const { content, isError = false, structuredContent } = result
   const parts = content.map(partOf)
   const hasFiles = parts.some(({ type }) => type === "image" || type === "file")
@@ -56,6 +58,12 @@ const repeats = (part: Part, structured: unknown): boolean => {
   } catch {
     return false
   }
+}
+
+/** A block as a part of a message: a link is JSON text. */
+export const contentPart = (block: ContentBlock): ContentPart => {
+  const part = partOf(block)
+  return part.type === "json" ? { type: "text", text: textOf([part]) } : part
 }
 
 const partOf = (block: ContentBlock): Part => {

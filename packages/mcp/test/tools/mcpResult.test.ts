@@ -1,6 +1,6 @@
 import { ok } from "@troupe/chat"
 import { expect, test } from "vitest"
-import { handlerResult } from "../../src/mcp/mcpResult.ts"
+import { handlerResult } from "../../src/tools/mcpResult.ts"
 
 const data = "A".repeat(200_000)
 const image = { type: "image", data, mimeType: "image/png" } as const

@@ -1,0 +1,27 @@
+/**
+ * MCP servers as processes, and their tools as tools.
+ *
+ * @module
+ * @source The Model Context Protocol, revisions 2025-11-25 and 2026-07-28
+ */
+export { connect, start, tools } from "./client/index.ts"
+export type {
+  Elicit,
+  Elicitation,
+  ElicitationAnswer,
+  McpBounds,
+  McpHealth,
+  McpLog,
+  McpOptions,
+  McpPrompt,
+  McpResource,
+  McpRestarts,
+  McpRoot,
+  McpServer,
+  McpServerParams,
+  McpToolInfo,
+  McpToolSettings,
+  SignIn,
+  SignInStorage
+} from "./connection/index.ts"
+export { isDestructive } from "./tools/index.ts"

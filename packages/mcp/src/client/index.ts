@@ -1,0 +1,2 @@
+/** MCP servers as processes. */
+export { connect, start, tools } from "./servers.ts"

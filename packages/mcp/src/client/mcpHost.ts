@@ -1,0 +1,167 @@
+/**
+ * An MCP server: its current connection, and the tools made of it.
+ *
+ * Owns: the current connection, and the tools made of it. The connection belongs to the process that hosts it, or, before
+ * there is one, to the caller that opened it.
+ *
+ * MCPH3. Tools outlive connections: a call goes to the connection that is current when it is made, and fails with an error
+ *        when there is none. A lost connection fails its own calls only.
+ * MCPH4. A connection opened ahead is hosted by the first process only; every later one opens its own.
+ */
+import type { PriorDiscovery, Tool as McpTool } from "@modelcontextprotocol/client"
+import type { Tool } from "@troupe/chat/tools"
+import { type ChildSpec, GenServer, type Pid, Process, type System } from "@troupe/otp"
+import {
+  McpConnection,
+  McpError,
+  type McpHealth,
+  type McpOptions,
+  type McpRoot,
+  type McpServer,
+  type McpServerParams,
+  SignInProvider
+} from "../connection/index.ts"
+import { type Attachments, attachmentsOf, attachmentTools, blocksAt, boundedText, toolsOf } from "../tools/index.ts"
+import { mcpProcess } from "./mcpProcess.ts"
+
+/** One server, with or without a process. */
+export class McpHost implements McpServer {
+  readonly name: string
+  readonly childSpec: ChildSpec.ChildSpec
+  readonly resources: Attachments["resources"]
+  readonly read: Attachments["read"]
+  readonly prompts: Attachments["prompts"]
+  readonly prompt: Attachments["prompt"]
+  readonly complete: Attachments["complete"]
+  readonly options: McpOptions
+  readonly #server: McpServerParams
+  readonly #signIn: SignInProvider | undefined
+  #roots: ReadonlyArray<McpRoot> | undefined
+  #tools: ReadonlyArray<Tool.Tool> = []
+  #current: McpConnection | undefined
+  #prior: PriorDiscovery | undefined
+  #ahead: McpConnection | undefined
+  #pid: Pid | undefined
+  health: McpHealth = { status: "stopped", failedStarts: 0 }
+
+  constructor(server: McpServerParams, options: McpOptions) {
+    this.name = options.name ?? nameOf(server)
+    this.#server = server
+    this.options = options
+    this.#roots = options.roots
+    const auth = "url" in server ? server.auth : undefined
+    this.#signIn = auth !== undefined && "open" in auth ? new SignInProvider(auth) : undefined
+    this.childSpec = { id: `mcp:${this.name}`, start: (parent) => this.startLink(parent, true) }
+    const { resources, read, prompts, prompt, complete } = attachmentsOf(async () => this.#connected().client)
+    this.resources = resources
+    this.read = read
+    this.prompts = prompts
+    this.prompt = prompt
+    this.complete = complete
+  }
+
+  get tools(): ReadonlyArray<Tool.Tool> {
+    return this.#tools
+  }
+
+  get pid(): Pid | undefined {
+    return this.#pid
+  }
+
+  get instructions(): string | undefined {
+    const text = this.#current?.client.getInstructions()
+    return text === undefined ? undefined : boundedText(text, this.options.bounds)
+  }
+
+  /** Opens a connection that no process hosts yet. */
+  async openAhead(): Promise<void> {
+    const connection = this.connection()
+    this.#ahead = connection
+    await this.open(connection)
+    this.listen(connection, () => {})
+  }
+
+  async start(system: System.System): Promise<Pid> {
+    return this.#hosted(await GenServer.start(system, mcpProcess(this, false), undefined, this.#startOptions()))
+  }
+
+  async startLink(parent: Pid, waits = false): Promise<Pid> {
+    return this.#hosted(await GenServer.startLink(parent, mcpProcess(this, waits), undefined, this.#startOptions()))
+  }
+
+  async stop(): Promise<void> {
+    const ahead = this.takeAhead()
+    await ahead?.close()
+    if (this.#pid !== undefined && Process.isAlive(this.#pid))
+      await GenServer.stop(this.#pid, "shutdown").catch(() => {})
+  }
+
+  async setRoots(roots: ReadonlyArray<McpRoot>): Promise<void> {
+    this.#roots = roots
+    await this.#current?.setRoots(roots)
+  }
+
+  connection(): McpConnection {
+    const { roots: _, ...options } = this.options
+    const roots = this.#roots === undefined ? {} : { roots: this.#roots }
+    return new McpConnection(this.name, this.#server, { ...options, ...roots }, this.#signIn)
+  }
+
+  takeAhead(): McpConnection | undefined {
+    const ahead = this.#ahead
+    this.#ahead = undefined
+    return ahead
+  }
+
+  /** Opens a connection and makes it the current one. The second one needs no question which protocol the server speaks. */
+  async open(connection: McpConnection): Promise<void> {
+    const prior = this.#prior
+    this.#prior = undefined
+    const listed = await connection.open(prior)
+    this.#prior = connection.prior
+    this.#current = connection
+    this.#list(connection, listed)
+  }
+
+  /** Makes the tools of a listing the current ones. */
+  #list(connection: McpConnection, listed: ReadonlyArray<McpTool>): void {
+    if (this.#current !== connection) return
+    const own = toolsOf(listed, { ...this.options, server: this.name }, async (call) => this.#connected().call(call))
+    const read = async (uri: string) => blocksAt(this.#connected().client, uri)
+    this.#tools = [...own, ...attachmentTools(connection.client, this.options, own, this, read)]
+    this.options.onTools?.(this.#tools)
+  }
+
+  listen(connection: McpConnection, lost: (error: McpError) => void): void {
+    connection.listen({
+      toolsChanged: (tools) => this.#list(connection, tools),
+      lost: (error) => {
+        this.gone(connection)
+        lost(error)
+      }
+    })
+  }
+
+  gone(connection: McpConnection): void {
+    if (this.#current === connection) this.#current = undefined
+  }
+
+  #connected(): McpConnection {
+    if (this.#current === undefined) throw new McpError("connection_lost", this.name)
+    return this.#current
+  }
+
+  #hosted(pid: Pid): Pid {
+    this.#pid = pid
+    return pid
+  }
+
+  #startOptions(): GenServer.StartOptions {
+    return { label: `MCP ${this.name}`, trapExit: true }
+  }
+}
+
+const nameOf = (server: McpServerParams): string => {
+  if ("command" in server) return server.command.split(/[\\/]/).at(-1) ?? server.command
+  return "url" in server ? new URL(server.url).host : "server"
+}

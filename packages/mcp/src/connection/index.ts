@@ -1,0 +1,19 @@
+/** One connection to an MCP server, and the options of a server. */
+export type { Elicit, Elicitation, ElicitationAnswer } from "./elicitation.ts"
+export { McpConnection, type McpCall } from "./mcpConnection.ts"
+export { McpError } from "./McpError.ts"
+export type {
+  McpBounds,
+  McpHealth,
+  McpLog,
+  McpOptions,
+  McpPrompt,
+  McpResource,
+  McpRestarts,
+  McpRoot,
+  McpServer,
+  McpServerParams,
+  McpToolInfo,
+  McpToolSettings
+} from "./mcpServer.ts"
+export { type SignIn, SignInProvider, type SignInStorage } from "./signIn.ts"

@@ -1,0 +1,256 @@
+/**
+ * One connection to an MCP server.
+ *
+ * Owns: the SDK's client and its transport (and with it the server's OS process, for a stdio server), and the calls that run at the
+ * server. Does not own restarts: a lost connection stays lost, and a restart makes a new one.
+ *
+ * MCPC1. `close` closes the transport once, however many callers call it; every call resolves when the transport is closed.
+ * MCPC2. `lost` is called at most once, and never after `close` was called.
+ * MCPC3. A call leaves no listener on its caller's signal, and a completed call is never cancelled.
+ * MCPC4. The SDK compiles no schema of a server: the schemas of results and forms are checked by the validator of `@troupe/chat`,
+ *        whose time is bounded.
+ */
+import {
+  type CallToolResult,
+  Client,
+  type ClientCapabilities,
+  type ClientOptions,
+  LOG_LEVEL_META_KEY,
+  type PriorDiscovery,
+  type Progress,
+  SdkHttpError,
+  type Tool,
+  UrlElicitationRequiredError
+} from "@modelcontextprotocol/client"
+import type { Tool as ChatTool } from "@troupe/chat/tools"
+import { elicited } from "./elicitation.ts"
+import { McpError } from "./McpError.ts"
+import { type OpenTransport, transportOf } from "./mcpTransport.ts"
+import type { McpOptions, McpRoot, McpServerParams } from "./mcpServer.ts"
+import type { SignInProvider } from "./signIn.ts"
+
+/** The maximum of the SDK: calls have deadlines of their own. */
+const noTimeout = 2_147_483_647
+
+/** How long changes of a list are collected before it is read again. */
+const changesWaitMs = 50
+
+/** The callbacks of a connection. */
+export interface ConnectionEvents {
+  readonly toolsChanged: (tools: ReadonlyArray<Tool>) => void
+  readonly lost: (error: McpError) => void
+}
+
+/** A call of a tool, and its handler's context. */
+export interface McpCall extends Pick<ChatTool.ToolContext, "toolCall" | "signal" | "progress"> {
+  readonly name: string
+  readonly args: Record<string, unknown>
+}
+
+/** Accepts every value (MCPC4). */
+const unchecked: NonNullable<ClientOptions["jsonSchemaValidator"]> = {
+  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined })
+}
+
+export class McpConnection {
+  readonly #name: string
+  readonly #server: McpServerParams
+  readonly #options: McpOptions
+  readonly #timeoutMs: number
+  readonly #signIn: SignInProvider | undefined
+  #client: Client | undefined
+  #open: OpenTransport | undefined
+  #roots: ReadonlyArray<McpRoot>
+  #events: ConnectionEvents | undefined
+  #lost: McpError | undefined
+  #closing: Promise<void> | undefined
+  readonly #calls = new Set<McpCall>()
+
+  constructor(name: string, server: McpServerParams, options: McpOptions, signIn: SignInProvider | undefined) {
+    this.#name = name
+    this.#server = server
+    this.#options = options
+    this.#timeoutMs = options.timeoutMs ?? 30_000
+    this.#roots = options.roots ?? []
+    this.#signIn = signIn
+  }
+
+  /** The SDK's client, for requests beside calls. */
+  get client(): Client {
+    if (this.#client === undefined) throw this.#lost ?? new McpError("connection_lost", this.#name)
+    return this.#client
+  }
+
+  /** The protocol that the server speaks, for the next connection. */
+  get prior(): PriorDiscovery {
+    const discover = this.client.getDiscoverResult()
+    return discover === undefined ? { kind: "legacy" } : { kind: "modern", discover }
+  }
+
+  /** Sets the callbacks. A loss before that is reported at once. */
+  listen(events: ConnectionEvents): void {
+    this.#events = events
+    if (this.#lost !== undefined) events.lost(this.#lost)
+  }
+
+  /** Connects and lists the tools. On a failure, closes the connection and rejects with an `McpError`. */
+  async open(prior?: PriorDiscovery): Promise<ReadonlyArray<Tool>> {
+    try {
+      await this.#signedIn(() => this.#connect(prior))
+      const { onLog, logLevel } = this.#options
+      const logs =
+        this.client.getServerCapabilities()?.logging !== undefined && this.client.getProtocolEra() === "legacy"
+      if (logs && onLog !== undefined && logLevel !== undefined) await this.client.setLoggingLevel(logLevel)
+      const { tools } = await this.client.listTools({}, { timeout: this.#timeoutMs })
+      return tools
+    } catch (cause) {
+      await this.close()
+      throw new McpError("connection_failed", this.#name, { cause, output: this.#open?.complaints() ?? "" })
+    }
+  }
+
+  /** Calls a tool; aborting the signal cancels the call at the server. */
+  async call(call: McpCall): Promise<CallToolResult> {
+    const { name, args, signal, progress } = call
+    signal.throwIfAborted()
+    const cancel = new AbortController()
+    const onAbort = (): void => cancel.abort(signal.reason)
+    signal.addEventListener("abort", onAbort, { once: true })
+    this.#calls.add(call)
+    try {
+      const options = { signal: cancel.signal, timeout: noTimeout, onprogress: (at: Progress) => progress(at) }
+      const params = { name, arguments: args, ...this.#logMeta() }
+      return await this.#signedIn(() => this.#askedFirst(call, () => this.client.callTool(params, options)))
+    } catch (error) {
+      if (error instanceof SdkHttpError && error.status === 404) this.#lose(error)
+      throw error
+    } finally {
+      this.#calls.delete(call)
+      signal.removeEventListener("abort", onAbort)
+    }
+  }
+
+  /** Replaces the roots and notifies the server. */
+  async setRoots(roots: ReadonlyArray<McpRoot>): Promise<void> {
+    this.#roots = roots
+    if (this.#options.roots !== undefined && this.client.getProtocolEra() === "legacy")
+      await this.client.sendRootsListChanged()
+  }
+
+  /** Closes the connection: ends the session and the server's OS process. */
+  close(): Promise<void> {
+    this.#closing ??= this.#closeTransport().catch(() => {})
+    return this.#closing
+  }
+
+  async #closeTransport(): Promise<void> {
+    await this.#open?.goodbye()
+    await this.#client?.close()
+    await this.#open?.transport.close()
+  }
+
+  /** Connects by the newer HTTP first, and by the older HTTP and SSE to a server that refuses that. */
+  async #connect(prior: PriorDiscovery | undefined, isOld = false): Promise<void> {
+    try {
+      await this.#connectBy(transportOf(this.#server, this.#auth(), isOld), prior)
+    } catch (error) {
+      if (isOld || !("url" in this.#server) || !refusesPost(error)) throw error
+      await this.#connect({ kind: "legacy" }, true)
+    }
+  }
+
+  async #connectBy(open: OpenTransport, prior: PriorDiscovery | undefined): Promise<void> {
+    const client = this.#makeClient()
+    this.#client = client
+    this.#open = open
+    const ours = (): boolean => this.#client === client
+    await client.connect(open.transport, { timeout: this.#timeoutMs, ...(prior === undefined ? {} : { prior }) })
+    if (this.#closing !== undefined) await client.close()
+    client.onclose = () => ours() && this.#lose()
+    client.onerror = (error) => ours() && /reconnection attempts/i.test(error.message) && this.#lose(error)
+  }
+
+  #makeClient(): Client {
+    const { elicit, roots, onLog } = this.#options
+    const capabilities: ClientCapabilities = {
+      ...(elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
+      ...(roots === undefined ? {} : { roots: { listChanged: true } })
+    }
+    const client = new Client(
+      { name: "troupe", version: "0.1.0" },
+      {
+        capabilities,
+        jsonSchemaValidator: unchecked,
+        versionNegotiation: { mode: "auto" },
+        listChanged: {
+          tools: {
+            debounceMs: changesWaitMs,
+            onChanged: (_, tools) => void (tools !== null && this.#events?.toolsChanged(tools))
+          }
+        }
+      }
+    )
+    if (elicit !== undefined) {
+      client.setRequestHandler("elicitation/create", ({ params }, { mcpReq: { signal } }) =>
+        elicited(elicit, params, { server: this.#name, toolCalls: this.#running(), signal })
+      )
+    }
+    if (roots !== undefined)
+      client.setRequestHandler("roots/list", () => ({ roots: this.#roots.map((root) => ({ ...root })) }))
+    if (onLog !== undefined) client.setNotificationHandler("notifications/message", ({ params }) => onLog(params))
+    return client
+  }
+
+  #running(): ReadonlyArray<McpCall["toolCall"]> {
+    return Array.from(this.#calls, ({ toolCall }) => toolCall)
+  }
+
+  /** Runs a call, and again when the user has opened the pages that the server requires first. */
+  async #askedFirst<A>({ signal }: McpCall, run: () => Promise<A>): Promise<A> {
+    const { elicit } = this.#options
+    try {
+      return await run()
+    } catch (error) {
+      if (!(error instanceof UrlElicitationRequiredError) || elicit === undefined) throw error
+      const about = { server: this.#name, toolCalls: this.#running(), signal }
+      for (const params of error.elicitations) {
+        const { action } = await elicited(elicit, params, about)
+        if (action !== "accept") throw error
+      }
+      return run()
+    }
+  }
+
+  #auth() {
+    if (this.#signIn !== undefined) return this.#signIn
+    const auth = "url" in this.#server ? this.#server.auth : undefined
+    return auth === undefined || "open" in auth ? undefined : auth
+  }
+
+  #signedIn<A>(run: () => Promise<A>): Promise<A> {
+    return this.#signIn === undefined ? run() : this.#signIn.signedIn(run, () => this.#open?.signing)
+  }
+
+  /** In the newer protocol each request names the level of its logs. */
+  #logMeta(): { readonly _meta?: { readonly [LOG_LEVEL_META_KEY]: string } } {
+    const { onLog, logLevel = "info" } = this.#options
+    const isAsked = onLog !== undefined && this.#client?.getProtocolEra() === "modern"
+    return isAsked ? { _meta: { [LOG_LEVEL_META_KEY]: logLevel } } : {}
+  }
+
+  #lose(cause?: Error): void {
+    if (this.#closing !== undefined || this.#lost !== undefined) return
+    const output = this.#open?.complaints() ?? ""
+    this.#lost = new McpError("connection_lost", this.#name, {
+      output: output,
+      ...(cause === undefined ? {} : { cause })
+    })
+    this.#events?.lost(this.#lost)
+  }
+}
+
+/** Whether a server refuses the newer HTTP: the older one answers a POST so. */
+const refusesPost = (error: unknown): boolean => {
+  if (error instanceof SdkHttpError) return error.status === 400 || error.status === 404 || error.status === 405
+  return error instanceof Error && error.cause !== undefined && refusesPost(error.cause)
+}

@@ -1,0 +1,177 @@
+/**
+ * The sign-in of a user at an MCP server by OAuth: discovery, registration, PKCE, refresh and more scopes are those of the MCP SDK.
+ *
+ * Owns: the tokens, registrations and verifiers of one server, in the storage of the host. Does not own the browser.
+ *
+ * SIGNIN1. The answer of a sign-in is used only if it has the `state` of its request.
+ * SIGNIN2. A request is sent again after a sign-in, at most three times.
+ */
+import {
+  type OAuthClientMetadata,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+  UnauthorizedError
+} from "@modelcontextprotocol/client"
+
+/** Where the tokens of a server are kept, by key. Keys are words such as `tokens`. */
+export interface SignInStorage {
+  /** Returns the stored text; `undefined` for an unknown key. */
+  readonly load: (key: string) => Promise<string | undefined>
+  /** Stores a text, or with `undefined` deletes it. */
+  readonly save: (key: string, text: string | undefined) => Promise<void>
+}
+
+/** How a user signs in at a server. */
+export interface SignIn {
+  /** The URL that the authorization server sends the user back to. */
+  readonly redirectUrl: string | URL
+  /**
+   * Shows the user this page, and resolves with the URL that the user was sent back to, with its query. A rejection fails the connection
+   * or the call.
+   */
+  readonly open: (url: URL) => Promise<string | URL>
+  /** The scopes to ask for. Default: those that the server names. */
+  readonly scope?: string | undefined
+  /** The name that the user reads at the authorization server. Default: `Troupe`. */
+  readonly clientName?: string | undefined
+  /** The client of an authorization server where the program is registered. Default: it is registered when needed. */
+  readonly client?: { readonly id: string; readonly secret?: string | undefined } | undefined
+  /** The URL of a document that describes this client, which some servers use in place of a registration. Default: none. */
+  readonly clientMetadataUrl?: string | undefined
+  /** Where tokens are kept. Default: in memory, for this server of this program. */
+  readonly storage?: SignInStorage | undefined
+}
+
+/** The storage of a server without one. */
+const inMemory = (): SignInStorage => {
+  const texts = new Map<string, string>()
+  return {
+    load: async (key) => texts.get(key),
+    save: async (key, text) => void (text === undefined ? texts.delete(key) : texts.set(key, text))
+  }
+}
+
+/** How often a request is sent again after a sign-in (SIGNIN2). */
+const mostSignIns = 3
+
+/** Completes the sign-in at the transport that began it. */
+export interface SigningTransport {
+  readonly finishAuth: (answer: URLSearchParams) => Promise<void>
+}
+
+/** The provider of the MCP SDK for a sign-in. */
+export class SignInProvider implements OAuthClientProvider {
+  readonly #how: SignIn
+  readonly #storage: SignInStorage
+  readonly clientMetadataUrl?: string
+  #asked: URL | undefined
+
+  constructor(how: SignIn) {
+    this.#how = how
+    this.#storage = how.storage ?? inMemory()
+    if (how.clientMetadataUrl !== undefined) this.clientMetadataUrl = how.clientMetadataUrl
+  }
+
+  /** Runs a request, and again after each sign-in that it needs (SIGNIN2). */
+  async signedIn<A>(run: () => Promise<A>, transport: () => SigningTransport | undefined): Promise<A> {
+    for (let signIns = 0; ; signIns++) {
+      try {
+        return await run()
+      } catch (error) {
+        const url = this.#asked
+        this.#asked = undefined
+        const at = transport()
+        if (url === undefined || at === undefined || signIns === mostSignIns || !isUnauthorized(error)) throw error
+        await at.finishAuth(await this.#answerOf(url))
+      }
+    }
+  }
+
+  /** The query of the URL that the user was sent back to (SIGNIN1). */
+  async #answerOf(url: URL): Promise<URLSearchParams> {
+    const { searchParams } = new URL(await this.#how.open(url), this.redirectUrl)
+    if (searchParams.get("state") === url.searchParams.get("state")) return searchParams
+    throw new UnauthorizedError("The sign-in was answered with the state of another request")
+  }
+
+  get redirectUrl(): string | URL {
+    return this.#how.redirectUrl
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    const { redirectUrl, scope, clientName = "Troupe", client } = this.#how
+    return {
+      client_name: clientName,
+      redirect_uris: [String(redirectUrl)],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      ...(client !== undefined && client.secret === undefined ? { token_endpoint_auth_method: "none" } : {}),
+      ...(scope === undefined ? {} : { scope })
+    }
+  }
+
+  state(): string {
+    return crypto.randomUUID()
+  }
+
+  async clientInformation(): Promise<StoredOAuthClientInformation | undefined> {
+    const { client } = this.#how
+    if (client === undefined) return this.#load("client")
+    return { client_id: client.id, ...(client.secret === undefined ? {} : { client_secret: client.secret }) }
+  }
+
+  saveClientInformation(client: StoredOAuthClientInformation): Promise<void> {
+    return this.#save("client", client)
+  }
+
+  tokens(): Promise<StoredOAuthTokens | undefined> {
+    return this.#load("tokens")
+  }
+
+  saveTokens(tokens: StoredOAuthTokens): Promise<void> {
+    return this.#save("tokens", tokens)
+  }
+
+  redirectToAuthorization(url: URL): void {
+    this.#asked = url
+  }
+
+  saveCodeVerifier(verifier: string): Promise<void> {
+    return this.#save("verifier", verifier)
+  }
+
+  async codeVerifier(): Promise<string> {
+    const verifier = await this.#load<string>("verifier")
+    if (verifier === undefined) throw new UnauthorizedError("The storage has lost the verifier of this sign-in")
+    return verifier
+  }
+
+  saveDiscoveryState(state: OAuthDiscoveryState): Promise<void> {
+    return this.#save("discovery", state)
+  }
+
+  discoveryState(): Promise<OAuthDiscoveryState | undefined> {
+    return this.#load("discovery")
+  }
+
+  async invalidateCredentials(scope: "all" | "client" | "tokens" | "verifier" | "discovery"): Promise<void> {
+    const keys = scope === "all" ? ["client", "tokens", "verifier", "discovery"] : [scope]
+    for (const key of keys) await this.#storage.save(key, undefined)
+  }
+
+  async #load<A>(key: string): Promise<A | undefined> {
+    const text = await this.#storage.load(key)
+    return text === undefined ? undefined : (JSON.parse(text) as A)
+  }
+
+  #save(key: string, value: unknown): Promise<void> {
+    return this.#storage.save(key, JSON.stringify(value))
+  }
+}
+
+/** Whether the user must sign in: the SDK may put the reason into an error about its handshake. */
+const isUnauthorized = (error: unknown): boolean =>
+  error instanceof UnauthorizedError ||
+  (error instanceof Error && error.cause !== undefined && isUnauthorized(error.cause))
