@@ -1,7 +1,7 @@
 /**
  * The verbs of a chat that need no code of their own: links, routes, hooks and chats of a cluster have them from this table.
  *
- * A browser loads it: it has neither checks nor functions. The routes have both, in records of the same keys.
+ * A browser loads it: it has neither checks, functions nor filters of results. The routes have them, in a record of the same keys (VERB2).
  *
  * VERB1. A verb ends alike through a link of its program, through a server and by its request.
  */

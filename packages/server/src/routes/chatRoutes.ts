@@ -7,7 +7,7 @@ import { type Begins, eventStream, events, json, turnReply, viewOf, viewStream }
 import { type Call, queryOf, refused, type Route } from "../http/index.ts"
 import { type Verb, verbNames, verbs } from "../link/index.ts"
 import { checkedAnswer, checkedLength, nextReply, ownSplice, WirePart, withWriter } from "../wire/index.ts"
-import { existing, handled, paramOf } from "./verbRoute.ts"
+import { existing, handled, paramOf, verbOf } from "./verbRoute.ts"
 
 /** The error text for a message of another shape (CONTENT3). */
 const shapes =
@@ -108,14 +108,7 @@ const retry = async (call: Call): Promise<Begins> => {
   return { chat, begin: () => chat.retry({ options: withWriter(call, chat), attempt }) }
 }
 
-/** A verb without a turn. */
-const verb = <Body>(body: z.ZodType<Body>, run: (chat: ChatRef, body: Body, call: Call) => unknown) =>
-  handled({
-    body,
-    run: async (call, given): Promise<void> => {
-      await run(await existing(call), given, call)
-    }
-  })
+const verb = verbOf(existing)
 
 /** The task while it runs, and then its end. */
 const task = handled({

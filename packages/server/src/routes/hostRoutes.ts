@@ -8,7 +8,7 @@ import { ExitReason, type Pid, Process, type System } from "@troupe/otp"
 import * as z from "zod"
 import { type Begins, events, frame, json, lastFrame, turnReply } from "./responses.ts"
 import type { Call, Route } from "../http/index.ts"
-import { handled, paramOf } from "./verbRoute.ts"
+import { handled, paramOf, verbOf } from "./verbRoute.ts"
 
 const Said = z.strictObject({
   message: z.unknown(),
@@ -81,19 +81,15 @@ const begin = handled({
   shows: () => Response.json({ ok: true }, { status: 201 })
 })
 
-/** A verb of a chat that is started for it. */
-const verb = <Body>(body: z.ZodType<Body>, run: (chat: LocalChatRef, body: Body) => unknown): Route["handle"] =>
-  handled({
-    body,
-    run: async (call, given): Promise<void> => {
-      await run(await call.chats.chat(paramOf(call, "id")), given)
-    }
-  })
+/** The chat of the path, started for a verb. */
+const chatOf = (call: Call): Promise<LocalChatRef> => call.chats.chat(paramOf(call, "id"))
+
+const verb = verbOf(chatOf)
 
 /** Runs the waiting inputs, and answers with the id and the message of each turn, by which the turn can be followed. */
 const resume = handled({
   body: Nothing,
-  run: async (call) => (await call.chats.chat(paramOf(call, "id"))).resume(),
+  run: async (call) => (await chatOf(call)).resume(),
   shows: (turns) => ({
     turns: turns.flatMap(({ id, turn }) => {
       const [message] = turn.messages
@@ -105,7 +101,7 @@ const resume = handled({
 /** One frame when the monitor is set, and one when the chat's process has ended. */
 const monitor = async (call: Call): Promise<Response> => {
   const isAlive = call.troupe.isAlive(call.chats.innerId(paramOf(call, "id")))
-  const pid = isAlive ? (await call.chats.chat(paramOf(call, "id"))).pid : undefined
+  const pid = isAlive ? (await chatOf(call)).pid : undefined
   async function* frames(signal: AbortSignal): AsyncGenerator<string, void> {
     yield frame(JSON.stringify({ type: "monitoring" }))
     const reason = pid === undefined ? "noproc" : await endOf(call.troupe.system, pid, signal)

@@ -46,3 +46,9 @@ export const paramOf = ({ params }: Call, name: "id" | "task" | "toolCallId" | "
 
 /** The chat of the path. Throws an `HttpError` (404) for an unknown one. */
 export const existing = (call: Call): Promise<LocalChatRef> => call.chats.existing(paramOf(call, "id"))
+
+/** Makes the handlers of verbs without a result, of the chat that `open` returns. */
+export const verbOf =
+  (open: (call: Call) => Promise<LocalChatRef>) =>
+  <Body>(body: z.ZodType<Body>, run: (chat: LocalChatRef, body: Body, call: Call) => Open | Promise<Open>) =>
+    handled({ body, run: async (call, given) => run(await open(call), given, call) })
