@@ -250,10 +250,10 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
     this.#proceed()
   }
 
-  /** Ends a call that has not begun, or is suspended. */
+  /** Ends a call that has not begun, or is suspended. What was decided about it stays in effect (DEC2). */
   skip(call: BatchCall, ended: "cancelled" | "not_started"): void {
     if (!call.isOwn) return
-    this.#ends.record(call, this.#ends.early(call, ended))
+    this.#ends.record(call, call.settled ?? this.#ends.early(call, ended))
   }
 
   /** No further call starts: closes the scope of the calls, which interrupts their handlers in parallel (BATCH4). */

@@ -85,10 +85,8 @@ export const stormOf = async (target: StormTarget, seed: number): Promise<Storm>
     ends: pick(chance, [0, 0.02, 0.05]),
     atOnce: pick(chance, [0, 0, 0.4])
   }
-  const settings = {
-    drainMs: pick(chance, [0, 1_000]),
-    schedule: pick(chance, ["effects", "effects", "concurrent"] as const)
-  }
+  const drainMs = pick(chance, [0, 1_000])
+  const schedule = pick(chance, ["effects", "effects", "concurrent"] as const)
   const store = memory({ clock: Clock.test() })
   const record = new StormRecord(store)
   const deeds = new Deeds()
@@ -171,8 +169,8 @@ export const stormOf = async (target: StormTarget, seed: number): Promise<Storm>
     tasks = []
     programs += 1
     person.programBegins()
-    const around = { chance, deeds, tick, record, points, tasks, isTired: () => isTired }
-    const options = { ...optionsOf(around), ...settings, store: points.store(store, () => odds(share.atOnce)) }
+    const around = { chance, deeds, tick, record, points, tasks, schedule, isTired: () => isTired }
+    const options = { ...optionsOf(around), drainMs, store: points.store(store, () => odds(share.atOnce)) }
     const opening = outcomeOf(target.open(options, clock, seed * 1_000 + programs))
     for (let round = 1; !opening.isOver; round++) {
       await turnsOfLoop(2)
@@ -258,9 +256,11 @@ export const stormOf = async (target: StormTarget, seed: number): Promise<Storm>
     } else if (context?.phase === "interrupted") person.does("retry", chat)
     else if ((context?.pendingApprovals.length ?? 0) > 0) person.does("decide", chat)
     else if ((context?.pendingToolCalls.length ?? 0) > 0) person.does("submit", chat)
-    else if (context?.pendingQuestion !== undefined || (isUnsure && person.unsettled.length === 0))
-      person.does("send", chat)
-    else return context?.phase === "idle" && person.unsettled.length === 0
+    else if (context?.pendingQuestion !== undefined) person.does("send", chat)
+    else if (person.unsettled.length > 0) return false
+    // The next turn stores what is not stored.
+    else if (isUnsure) person.does("send", chat)
+    else return context?.phase === "idle"
     return false
   }
 
@@ -280,7 +280,11 @@ export const stormOf = async (target: StormTarget, seed: number): Promise<Storm>
     if (points.waiting.length === 0) {
       quiet += 1
       if (quiet % 8 === 7) await passes(6_000)
-      if (settle(quiet)) still += 1
+      if (settle(quiet)) {
+        // The next program removes the rows of inputs in the thread that were accepted late.
+        if (record.record?.inbox === undefined) still += 1
+        else await end()
+      }
     }
     if (round < mostRounds) continue
     const { phase, turn } = contextNow() ?? {}

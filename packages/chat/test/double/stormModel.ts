@@ -41,6 +41,7 @@ export interface Surroundings {
   readonly tasks: Array<() => void>
   /** Whether the model calls no more tools. */
   readonly isTired: () => boolean
+  readonly schedule: "effects" | "concurrent"
 }
 
 const aborted = (signal: AbortSignal) =>
@@ -69,15 +70,31 @@ const modelOf = ({ chance, deeds, points, isTired }: Surroundings): Adapter => {
   })
 }
 
-const toolsOf = ({ chance, deeds, tick, record, points, tasks }: Surroundings): ReadonlyArray<Tool> => {
+const toolsOf = ({ chance, deeds, tick, record, points, tasks, schedule }: Surroundings): ReadonlyArray<Tool> => {
   const key = (args: Readonly<Record<string, unknown>>) => String(args["key"]) || undefined
   const begin = (id: string): void => {
     deeds.begun.add(id)
     const state = record.stateOf(id)
     if (state !== "intended") deeds.wrong.push(`${id} began, and is ${String(state)} in the store`)
   }
-  const write = async (_: unknown, { toolCall: { id } }: ToolContext): Promise<string> => {
+  /** The keys of the calls that run. */
+  const running = new Map<string, string | undefined>()
+  const write = async (args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<string> => {
+    const { id } = context.toolCall
     begin(id)
+    const [step] = id.split("c")
+    const isConflict = (own: string | undefined) => own === undefined || key(args) === undefined || own === key(args)
+    const beside = Array.from(running).find(([other, own]) => other.startsWith(`${step}c`) && isConflict(own))
+    if (schedule === "effects" && beside !== undefined) deeds.wrong.push(`${id} runs beside ${beside[0]}`)
+    running.set(id, key(args))
+    context.signal.addEventListener("abort", () => running.delete(id))
+    try {
+      return await changed(id)
+    } finally {
+      running.delete(id)
+    }
+  }
+  const changed = async (id: string): Promise<string> => {
     if (chance() < 0.7) await points.at("before", () => {})
     deeds.effects.set(id, (deeds.effects.get(id) ?? 0) + 1)
     if (chance() < 0.7) await points.at("after", () => {})
@@ -117,7 +134,7 @@ export const limits = { maxTurns: 3, maxChainRequests: 4 } as const
 
 /** The options of a program of a storm. */
 export const optionsOf = (around: Surroundings): TroupeOptions => {
-  const { chance, points } = around
+  const { chance, points, schedule } = around
   const tools = toolsOf(around)
   const adapter = modelOf(around)
   const permissions: TroupeOptions["permissions"] = {
@@ -128,5 +145,5 @@ export const optionsOf = (around: Surroundings): TroupeOptions => {
   }
   const own = { adapter, tools, permissions }
   const agents = { a: { ...own, handoffs: ["b"] }, b: { ...own, handoffs: ["a"] } }
-  return { ...own, agents, agent: "a", maxRestarts: 1_000, maxUnproductive: 0, ...limits }
+  return { ...own, agents, agent: "a", maxRestarts: 1_000, maxUnproductive: 0, schedule, ...limits }
 }
