@@ -26,7 +26,7 @@ import {
   Supervisor,
   type System
 } from "@troupe/otp"
-import { isStoreRefusal, SessionError } from "../errors/index.ts"
+import { isFenced, SessionError } from "../errors/index.ts"
 import {
   type Draft,
   type Guarded,
@@ -218,9 +218,10 @@ export class SupervisionTree {
       try {
         return await this.ask<Type>(call)
       } catch (error) {
-        if (!hasDied(error) || calls === mostCalls) throw first === undefined || isStoreRefusal(error) ? error : first
+        if (!hasDied(error) || calls === mostCalls) throw first === undefined || isFenced(error) ? error : first
         first ??= error
-        await this.chats()
+        // A stop of the Troupe answers no more than the death of the process.
+        await this.chats().catch(() => Promise.reject(first))
       }
     }
   }

@@ -392,7 +392,7 @@ export const settleReceipts = async (
     else if (waiting.has(turn.id) || (answer === undefined && delivery?.isKept === true)) delivery?.pend()
     else if (delivery !== undefined) {
       delivery.isKept = false
-      delivery.isDoubted = answer === undefined && isInput(turn)
+      delivery.isDoubted = answer === undefined
     }
   }
 }
