@@ -196,7 +196,7 @@ export const startsOf = (
     if (isManual(toolCall)) return { toolCall, open: manual }
     if (position < maxCallsPerReply) return { toolCall, open: isNew }
     const failure = toolFailure(toolCall, "too_many_calls", tooManyCalls(maxCallsPerReply))
-    return { toolCall, open: isNew, settled: toolOutcome(toolCall, failure, { toolResultEncoder }, "not_started") }
+    return { toolCall, open: isNew, settled: toolOutcome(toolCall, failure, { toolResultEncoder }) }
   })
 
 /** The calls of a reply without a chat. */

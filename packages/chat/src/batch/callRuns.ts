@@ -49,19 +49,17 @@ export class CallRuns {
       edited,
       mayStart: () => isRestored || this.#owner.mayStart,
       restored: isRestored ? (run) => void (this.#restored ??= []).push({ call, run }) : undefined,
-      watcher: {
-        started: (pid) => void (call.pid = pid),
-        progressed: (value) => {
-          call.progress = value
-          this.#owner.changed(toolCall.id)
-        },
-        changed: (status) => this.#statusChanged(call, status),
-        wants: (mode, signal) => {
-          this.#wishes ??= new ModeRequests(options, this.#system)
-          return this.#wishes.request(mode, call.toolCall, tool, signal)
-        },
-        wished: (wish) => void (call.wish = wish)
-      }
+      started: (pid) => void (call.pid = pid),
+      progressed: (value) => {
+        call.progress = value
+        this.#owner.changed(toolCall.id)
+      },
+      changed: (status) => this.#statusChanged(call, status),
+      wants: (mode, signal) => {
+        this.#wishes ??= new ModeRequests(options, this.#system)
+        return this.#wishes.request(mode, call.toolCall, tool, signal)
+      },
+      wished: (wish) => void (call.wish = wish)
     }
   }
 

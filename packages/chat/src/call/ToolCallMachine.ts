@@ -23,7 +23,7 @@ import { setup } from "xstate"
 import { boundEnvironment } from "../errors/index.ts"
 import type { CallEnd, SettledRun, ToolCallEvent, ToolCallInput } from "./callEvents.ts"
 import type { CallEnv } from "./callEnv.ts"
-import { handler } from "./handlerActor.ts"
+import { handler } from "./handlerRun.ts"
 import type { Zombie } from "./zombieTable.ts"
 
 export interface ToolCallContext {
@@ -44,7 +44,7 @@ export const callEffects = {
   notify: StateMachine.effect<
     { readonly index: number; readonly status: "running" | "cancelling" | "restarting" },
     CallEnv
-  >(({ index, status }, { env }) => boundEnvironment(env).call(index).watcher?.changed(status))
+  >(({ index, status }, { env }) => boundEnvironment(env).call(index).changed?.(status))
 }
 
 const machine = setup({

@@ -4,31 +4,28 @@ import type { ToolCallEvent } from "./callEvents.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { CallPlace, Tool } from "../tool/index.ts"
-import type { ExecutionListener } from "./handlerRun.ts"
+import type { ModeWish } from "../gate/index.ts"
+import type { Mode } from "../record/index.ts"
 import type * as Scope from "effect/Scope"
 
-/** The callbacks of a running call, called without a chart event. */
-export interface CallWatcher {
-  /** The process of the call, as soon as its handler starts. */
-  readonly started?: ((pid: Pid<ToolCallEvent>) => void) | undefined
-  readonly progressed: (value: unknown) => void
-  /** The call entered this state by a cancel, a restart or the run after a restart. */
-  readonly changed: (status: "running" | "cancelling" | "restarting") => void
-  /** The handler asks to set the permission mode, and then sets it. */
-  readonly wants?: ExecutionListener["wants"]
-  readonly wished?: ExecutionListener["wished"]
-}
-
-/** A call to run. */
+/** A call to run, and what its run reports, without a chart event. */
 export interface RunnableCall extends CallPlace {
   readonly tool: Tool
   readonly toolCall: ToolCall
-  readonly watcher?: CallWatcher | undefined
   readonly options: RunOptions
   /** Whether the handler may still start. A call that may not is cancelled. */
   readonly mayStart?: (() => boolean) | undefined
   /** Calls a function if the handler of a restored call is to run again, as soon as this is known. */
   readonly restored?: ((run: () => void) => void) | undefined
+  /** The process of the call, as soon as its handler starts. */
+  readonly started?: ((pid: Pid<ToolCallEvent>) => void) | undefined
+  readonly progressed?: ((value: unknown) => void) | undefined
+  /** The call entered this state by a cancel, a restart or the run after a restart. */
+  readonly changed?: ((status: "running" | "cancelling" | "restarting") => void) | undefined
+  /** Whether the call may set this permission mode. */
+  readonly wants?: ((mode: Mode, signal: AbortSignal) => ModeWish | Promise<ModeWish>) | undefined
+  /** The call sets this mode. */
+  readonly wished?: ((wish: ModeWish) => void) | undefined
 }
 
 /** The environment of tool calls. */

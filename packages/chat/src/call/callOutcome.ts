@@ -14,7 +14,10 @@ const tookTooLong = "it ended after that, and its result was discarded; it may h
 const mayHaveTakenEffect = "the call was cancelled while it ran; it may have taken effect"
 
 /** The outcome of a call. A failure that the handler itself reports has the outcome `failed`, whatever the error (CALL5). */
-export const outcomeOf = ({ tool, toolCall, options }: Omit<RunnableCall, "watcher">, end: CallEnd): ToolOutcome => {
+export const outcomeOf = (
+  { tool, toolCall, options }: Pick<RunnableCall, "tool" | "toolCall" | "options">,
+  end: CallEnd
+): ToolOutcome => {
   switch (end.type) {
     case "returned": {
       const result = original(end.result)

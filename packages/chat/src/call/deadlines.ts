@@ -3,11 +3,12 @@
  *
  * Owns: their timers, on the system's clock. Does not own the reaction to a passed deadline.
  *
+ * CALL2. The deadlines count from the start of the run, not from the queue. The handler cannot extend them; progress defers only
+ *        the idle deadline.
  * DEADLINE1. The total deadline counts from the start, the idle deadline from the start or the last `touch`. Each fires
- *            at most once.
+ *            at most once. After `clear` there is no timer.
  * DEADLINE2. Without an idle deadline `touch` returns at once. Progress sets no timer: the one idle timer reads the clock
  *            again when it fires.
- * DEADLINE3. After `clear` there is no timer.
  * DEADLINE4. While a person is asked there is no timer; after the answer both deadlines restart from zero.
  * DEADLINE5. `missed` compares the clock with the deadlines, so it is correct before a late timer has run. Progress after
  *            the idle deadline does not defer that deadline.

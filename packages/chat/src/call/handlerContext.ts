@@ -12,7 +12,17 @@ import type { ToolCall } from "../model/index.ts"
 import { copied } from "../json/index.ts"
 import type { LazyAbortController } from "../async/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import { type CallPlace, type ChatHandle, idempotencyKey, type ToolContext } from "../tool/index.ts"
+import type * as HandlerResult from "../values/HandlerResult.ts"
+import {
+  type CallPlace,
+  type ChatHandle,
+  idempotencyKey,
+  type Returned,
+  type SubagentCall,
+  type Tool,
+  type ToolContext
+} from "../tool/index.ts"
+import { toolFailure } from "./toolOutcome.ts"
 
 /** The run that a context belongs to. */
 export interface ContextOwner {
@@ -21,7 +31,9 @@ export interface ContextOwner {
   readonly aborter: LazyAbortController
   readonly progressed: (value: unknown) => void
   readonly setMode: (mode: Mode) => Promise<void>
-  readonly handle: (chat: string) => ChatHandle
+  readonly tool: Tool
+  /** `undefined` when the run is fenced (EXEC5). */
+  readonly options: RunOptions | undefined
 }
 
 /** The context of one run of a handler. */
@@ -49,7 +61,7 @@ export class HandlerContext implements ToolContext {
     chat: {
       enumerable: true,
       get() {
-        return this.#chat === undefined ? undefined : this.#owner.handle(this.#chat)
+        return this.#chat === undefined ? undefined : handleOf(this.#chat, this.#owner)
       }
     }
   }
@@ -88,3 +100,41 @@ export class HandlerContext implements ToolContext {
     Object.defineProperties(this, HandlerContext.#lazy)
   }
 }
+
+/** The chat handle of a run; its functions fail after the call is over (EXEC5). */
+const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
+  const living = (): ChatHandle => {
+    const chat = owner.options?.chat
+    if (chat !== undefined) return chat
+    throw cancelled(owner.written, `the call is over, and says nothing more to the chat ${id}`).reason
+  }
+  return {
+    id,
+    send: async (input, options) => living().send(input, options),
+    blob: async (blob) => {
+      living()
+      return owner.options?.blobs?.read(blob)
+    },
+    ...(owner.options?.chat?.subagent === undefined
+      ? {}
+      : {
+          subagent: async (call) =>
+            runChild(living(), { ...call, span: owner.options?.trace?.spanOf(call.toolCall.id) })
+        }),
+    ...(owner.options?.chat?.background === undefined
+      ? {}
+      : {
+          background: (call) =>
+            living().background?.({ ...call, tool: owner.tool }) ?? cancelled(owner.written, "no task")
+        })
+  }
+}
+
+const runChild = ({ id, subagent }: ChatHandle, call: SubagentCall): Promise<Returned> => {
+  if (subagent === undefined) throw new Error(`the chat ${id} has no children`)
+  return subagent(call)
+}
+
+/** The failure of a call that was cancelled. */
+export const cancelled = (toolCall: ToolCall, message: string): HandlerResult.Failed =>
+  toolFailure(toolCall, "cancelled", message)

@@ -1,14 +1,14 @@
 /**
- * One running handler, in an Effect fiber.
+ * One running handler, in an Effect fiber: the actor `handler` of a call's chart.
  *
- * Owns: the fiber, and the handler's abort signal, which is the fiber's interruption. Does not own the deadlines, the
- * outcome's text, nor handlers that do not end (`zombieTable`).
+ * Owns: the fiber, and the handler's abort signal, which is the fiber's interruption. Does not own the timers of the deadlines
+ * (`deadlines`), the outcome's text, nor handlers that do not end (`zombieTable`).
  *
  * The fiber checks the arguments and runs the handler: a function that returns a value, a promise or an Effect. Its
  * finalizer aborts the signal, and waits for the promise. The result is read from the handler, not from the exit of the
  * fiber: a result that comes after the interruption, and in time, counts.
  *
- * EXEC1. `settled` is called at most once, and never after `stop`. `stop` aborts and stops waiting. If the handler still
+ * EXEC1. A run settles at most once, and never after `stop`. `stop` aborts and stops waiting. If the handler still
  *        runs one turn of the event loop later, it is listed as a zombie until it ends.
  * EXEC2. `abort` interrupts the fiber, and still waits for the handler's result. So does closing the scope of the batch.
  *        When a run is aborted while its arguments are still being checked, it settles at once: the handler never runs.
@@ -19,27 +19,28 @@
  * EXEC9. `mayAct` is called in the same turn of the event loop as the handler, before it. When it returns false, the handler
  *        never runs, and the run does not settle until it is stopped.
  */
-import { EventLoop, System } from "@troupe/otp"
+import { Clock, EventLoop, ExitReason, type Pid, Process, StateMachine, System } from "@troupe/otp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import { quoted, ToolError } from "../errors/index.ts"
+import { boundEnvironment, quoted, ToolError } from "../errors/index.ts"
+import type { CallEnv, RunnableCall } from "./callEnv.ts"
+import type { ToolCallEvent } from "./callEvents.ts"
+import { type DeadlineListener, Deadlines, type Limits, limitsOf } from "./deadlines.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
 import { ignoreRejection, isPromiseLike, LazyAbortController } from "../async/index.ts"
 import { copied, withBigints } from "../json/index.ts"
-import { type ContextOwner, HandlerContext } from "./handlerContext.ts"
+import { cancelled, type ContextOwner, HandlerContext } from "./handlerContext.ts"
 import {
   type Awaitable,
   type CallPlace,
-  type ChatHandle,
   handlerResultOf,
   isReturned,
   type ParsedArguments,
   type Returned,
-  type SubagentCall,
   type Tool
 } from "../tool/index.ts"
 import { checkedMode, type ModeWish } from "../gate/index.ts"
@@ -47,75 +48,97 @@ import type { RunOptions } from "../options/index.ts"
 import { toolFailure } from "./toolOutcome.ts"
 import { type GivenUp, outlives, type Zombie } from "./zombieTable.ts"
 import type { Mode } from "../record/index.ts"
-import { describe } from "../values/index.ts"
+import { describe, held } from "../values/index.ts"
 
-/**
- * The callbacks of a run. `settled` gets the result, whether the handler itself returned it (not a check before), and
- * whether the handler ended with the refusal of its own `setPermissionMode`.
- */
-export interface ExecutionListener {
-  readonly settled: (result: Returned, byHandler: boolean, refused: boolean, interrupted: boolean) => void
-  readonly progressed?: ((value: unknown) => void) | undefined
-  /** Whether the call may set this mode. */
-  readonly wants?: ((mode: Mode, signal: AbortSignal) => ModeWish | Promise<ModeWish>) | undefined
-  /** The call sets this mode. */
-  readonly wished?: ((wish: ModeWish) => void) | undefined
-}
+/** The commands of the chart: `abort` and `disown` end the handler and wait for it, `give.up` ends it without waiting. */
+type HandlerCommand =
+  | { readonly type: "abort" }
+  | { readonly type: "disown" }
+  | { readonly type: "give.up"; readonly outcome: Zombie["outcome"] }
+
+type Sent = Extract<ToolCallEvent, { readonly type: "handler.settled" | "deadline.passed" }>
+
+/** The scope of the actor. */
+type Actor = Parameters<Parameters<typeof StateMachine.fromCallback<number, CallEnv, HandlerCommand, Sent>>[0]>[0]
 
 type Resume = (effect: Effect.Effect<unknown, unknown>) => void
 
 const unreported: Pick<GivenUp, "sessionId" | "onLateResult"> = { sessionId: undefined, onLateResult: undefined }
 
-/** The run of one tool call's handler. */
-export class ToolExecution implements ContextOwner {
-  readonly #tool: Tool
-  readonly written: ToolCall
+/** The run of one tool call's handler, with its deadlines. */
+export class HandlerRun implements StateMachine.RunningCallback<HandlerCommand>, ContextOwner, DeadlineListener {
   readonly place: CallPlace
-  readonly #system: System.System | undefined
   readonly aborter: LazyAbortController
-  /** `undefined` when the run is fenced (EXEC5). */
-  #options: RunOptions | undefined
-  #reported: Pick<GivenUp, "sessionId" | "onLateResult"> = unreported
-  #listener: ExecutionListener | undefined
+  readonly written: ToolCall
+  readonly tool: Tool
+  /** The chart, while it waits for the result, and the call; `undefined` afterwards, also while the handler still runs (EXEC5). */
+  #owner: { readonly send: Actor["send"]; readonly call: RunnableCall; readonly host: Pid | undefined } | undefined
+  readonly #system: System.System | undefined
   readonly #scope: Scope.Scope | undefined
+  readonly #deadlines: Deadlines
+  /** `undefined` when the run is fenced (EXEC5). */
+  options: RunOptions | undefined
+  #reported: Pick<GivenUp, "sessionId" | "onLateResult"> = unreported
   #fiber: Fiber.Fiber<unknown, unknown> | undefined
   #isAborted = false
   /** Whether the run settled because its fiber was interrupted from outside. */
   #isInterrupted = false
   /** Whether the present function of the user returned a promise, which no interruption ends. */
   #isPromise = false
+  #isStarted = false
   #running = false
   #began = false
   /** The refusals of the modes that the handler requested. */
   #refusals: Set<unknown> | undefined
   #late: ((result: HandlerResult.HandlerResult) => void) | undefined
 
-  /** With a scope, closing it aborts the run. */
-  constructor(
-    input: CallPlace & { readonly tool: Tool; readonly toolCall: ToolCall; readonly options: RunOptions },
-    listener: ExecutionListener,
-    system?: System.System,
-    scope?: Scope.Scope
-  ) {
-    this.#tool = input.tool
-    this.written = input.toolCall
-    this.#options = input.options
-    const { stepId, messageIndex, index, edited, key } = input
+  constructor({ send, host, env }: Pick<Actor, "send" | "host" | "env">, call: RunnableCall, limits: Limits) {
+    const { stepId, messageIndex, index, edited, key, options } = call
+    const pid = host as Pid | undefined
+    const system = pid === undefined ? options.system : Process.systemOf(pid)
+    this.written = call.toolCall
+    this.tool = call.tool
+    this.options = options
     this.place = { stepId, messageIndex, index, edited, key }
-    this.#listener = listener
+    this.#owner = { send, call, host: pid }
     this.#system = system
-    this.#scope = scope
+    this.#scope = env.scope
+    this.#deadlines = new Deadlines(system?.clock ?? Clock.live, limits, this)
     this.aborter = new LazyAbortController(system)
   }
 
-  /** Whether the handler was called. */
-  get began(): boolean {
-    return this.#began
+  /** Runs the handler. That of a restored call runs when the calls are restored, unless the call was cancelled before. */
+  begin(): void {
+    const { call, host } = this.#owner ?? {}
+    if (host !== undefined) call?.started?.(host as Pid<ToolCallEvent>)
+    if (call?.restored === undefined) this.start()
+    else call.restored(() => this.start())
+  }
+
+  receive(command: HandlerCommand): void {
+    if (command.type === "abort") {
+      // A handler that was cancelled before its call was restored has no result: the call waits for its drain deadline.
+      if (this.#isStarted) this.abort()
+      return
+    }
+    this.#deadlines.clear()
+    if (command.type === "disown") this.disown()
+    else this.stop(command.outcome)
+  }
+
+  close(): void {
+    this.#deadlines.clear()
+    this.stop(endedBy(this.#owner?.host))
+  }
+
+  passed(missed: string): void {
+    this.#owner?.send({ type: "deadline.passed", missed, began: this.#began })
   }
 
   /** Checks a copy of the arguments (EXEC6) and runs the handler; may settle before it returns. */
   start(): void {
     const { arguments: read, rawArguments } = this.written
+    this.#isStarted = true
     this.#running = true
     if (read === null) return this.#settle(unreadableArguments(this.written))
     const args = withBigints(read, rawArguments)
@@ -144,14 +167,14 @@ export class ToolExecution implements ContextOwner {
     this.aborter.abort()
     if (this.#began) return
     this.#isInterrupted = true
-    this.#settle(this.#cancelled("the call was cancelled"))
+    this.#settle(cancelled(this.written, "the call was cancelled"))
   }
 
   /** An interrupted Effect has no result; a promise may still have one. */
   #abandoned(): void {
     if (this.#isPromise) return
     this.#isInterrupted = true
-    this.#settle(this.#cancelled("the call was interrupted"))
+    this.#settle(cancelled(this.written, "the call was interrupted"))
   }
 
   /** Fences the run, aborts the handler and waits for it; the caller discards the result (EXEC5). */
@@ -162,8 +185,8 @@ export class ToolExecution implements ContextOwner {
 
   /** Aborts the handler and stops waiting (EXEC1); `outcome` is the outcome of the call. */
   stop(outcome: Zombie["outcome"] = "cancelled"): void {
-    const isWaiting = this.#listener !== undefined
-    this.#listener = undefined
+    const isWaiting = this.#owner !== undefined
+    this.#owner = undefined
     this.#fence()
     this.abort()
     const system = this.#system
@@ -175,17 +198,17 @@ export class ToolExecution implements ContextOwner {
   }
 
   #fence(): void {
-    if (this.#options === undefined) return
-    const { sessionId, onLateResult } = this.#options
+    if (this.options === undefined) return
+    const { sessionId, onLateResult } = this.options
     this.#reported = { sessionId, onLateResult }
-    this.#options = undefined
+    this.options = undefined
   }
 
   /** Parses the arguments, which may take a promise, and runs the handler. */
   #check(args: Readonly<Record<string, unknown>>, resume: Resume): Effect.Effect<void> | void {
     let parsed: ParsedArguments | PromiseLike<ParsedArguments>
     try {
-      parsed = this.#tool.parse(args)
+      parsed = this.tool.parse(args)
     } catch (thrown) {
       return this.#threw(thrown, resume)
     }
@@ -194,11 +217,11 @@ export class ToolExecution implements ContextOwner {
   }
 
   #run(parsed: ParsedArguments, resume: Resume): Effect.Effect<void> | void {
-    const options = this.#options
+    const options = this.options
     let returned: Awaitable<Returned>
     try {
       if (options === undefined) {
-        this.#settle(this.#cancelled("the call was cancelled"))
+        this.#settle(cancelled(this.written, "the call was cancelled"))
         return resume(Effect.void)
       }
       if (!parsed.valid) {
@@ -208,7 +231,7 @@ export class ToolExecution implements ContextOwner {
       if (options.mayAct?.() === false) return
       const context = new HandlerContext(options, this)
       this.#began = true
-      returned = options.toolExecutor.execute(this.#tool, parsed.arguments, context)
+      returned = options.toolExecutor.execute(this.tool, parsed.arguments, context)
     } catch (thrown) {
       return this.#threw(thrown, resume)
     }
@@ -221,7 +244,7 @@ export class ToolExecution implements ContextOwner {
   /** Settles with what the executor returned; reading it may throw. */
   #returned(result: unknown): Effect.Effect<void> {
     try {
-      if (isReturned(result)) this.#ended(result, this.#tool.handler !== null)
+      if (isReturned(result)) this.#ended(result, this.tool.handler !== null)
       else {
         const message = `the executor returned ${describe(result)}`
         this.#settle(toolFailure(this.written, "invalid_return", message, result))
@@ -239,7 +262,9 @@ export class ToolExecution implements ContextOwner {
 
   /** Passes on progress, unless the run is fenced (EXEC5). */
   progressed(value: unknown): void {
-    if (this.#options !== undefined) this.#listener?.progressed?.(value)
+    if (this.options === undefined || this.#owner === undefined) return
+    this.#deadlines.touch()
+    this.#owner.call.progressed?.(value)
   }
 
   /** Sets the mode synchronously when no person is asked, because a handler may return without awaiting the promise. */
@@ -253,8 +278,8 @@ export class ToolExecution implements ContextOwner {
     const mode = checkedMode(given)
     let wish: ModeWish | undefined
     try {
-      const requested = this.#options === undefined ? undefined : this.#listener?.wants?.(mode, this.aborter.signal)
-      wish = isPromiseLike<ModeWish>(requested) ? await requested : requested
+      const requested = this.#wish(mode)
+      wish = isPromiseLike<ModeWish>(requested) ? await this.#deadlines.holding(requested) : requested
     } catch (refusal) {
       if (refusal instanceof ToolError && refusal.reason === "denied") {
         this.#refusals ??= new Set()
@@ -262,34 +287,16 @@ export class ToolExecution implements ContextOwner {
       }
       throw refusal
     }
-    if (this.#options === undefined) throw this.#cancelled("the call is over, and sets no permission mode").reason
-    if (wish !== undefined) this.#listener?.wished?.(wish)
+    if (this.options === undefined)
+      throw cancelled(this.written, "the call is over, and sets no permission mode").reason
+    if (wish !== undefined) this.#owner?.call.wished?.(wish)
   }
 
-  /** The chat handle of this run; its functions fail after the call is over (EXEC5). */
-  handle(id: string): ChatHandle {
-    const living = (): ChatHandle => {
-      const chat = this.#options?.chat
-      if (chat !== undefined) return chat
-      throw this.#cancelled(`the call is over, and says nothing more to the chat ${id}`).reason
-    }
-    return {
-      id,
-      send: async (input, options) => living().send(input, options),
-      blob: async (blob) => {
-        living()
-        return this.#options?.blobs?.read(blob)
-      },
-      ...(this.#options?.chat?.subagent === undefined
-        ? {}
-        : {
-            subagent: async (call) =>
-              runChild(living(), { ...call, span: this.#options?.trace?.spanOf(call.toolCall.id) })
-          }),
-      ...(this.#options?.chat?.background === undefined
-        ? {}
-        : { background: (call) => living().background?.({ ...call, tool: this.#tool }) ?? this.#cancelled("no task") })
-    }
+  /** Whether the call may set this mode. */
+  #wish(mode: Mode): ModeWish | Promise<ModeWish> | undefined {
+    if (this.options === undefined || this.#owner === undefined) return undefined
+    const { wants } = this.#owner.call
+    return wants === undefined ? { mode, agreed: false } : wants(mode, this.aborter.signal)
   }
 
   /**
@@ -318,13 +325,9 @@ export class ToolExecution implements ContextOwner {
     this.#ended(toolFailure(this.written, "handler_raised", message, thrown), false)
   }
 
-  #cancelled(message: string): HandlerResult.Failed {
-    return toolFailure(this.written, "cancelled", message)
-  }
-
   /** Runs an Effect on the system's clock, within the span of its call, with the system as a service. */
   #fork(effect: Effect.Effect<unknown, unknown>): Fiber.Fiber<unknown, unknown> {
-    const trace = this.#options?.trace
+    const trace = this.options?.trace
     const traced = trace === undefined ? effect : trace.within(this.written.id, effect)
     const system = this.#system
     return system === undefined ? Effect.runFork(traced) : System.runFork(system, traced)
@@ -346,19 +349,23 @@ export class ToolExecution implements ContextOwner {
   #settle(result: Returned, byHandler = false, refused = false): void {
     if (!this.#running) return
     this.#running = false
-    this.#options = undefined
-    const listener = this.#listener
+    this.options = undefined
+    const owner = this.#owner
     const late = this.#late
-    this.#listener = undefined
+    this.#owner = undefined
     this.#late = undefined
-    listener?.settled(result, byHandler, refused, this.#isInterrupted)
+    owner?.send({
+      type: "handler.settled",
+      result: held(result),
+      failed: result.type === "error",
+      byHandler,
+      began: this.#began,
+      missed: this.#deadlines.missed,
+      refused,
+      interrupted: this.#isInterrupted
+    })
     late?.(handlerResultOf(this.written, result))
   }
-}
-
-const runChild = ({ id, subagent }: ChatHandle, call: SubagentCall): Promise<Returned> => {
-  if (subagent === undefined) throw new Error(`the chat ${id} has no children`)
-  return subagent(call)
 }
 
 const unreadableArguments = (toolCall: ToolCall): HandlerResult.Failed => {
@@ -373,4 +380,35 @@ const invalidArguments = (
 ): HandlerResult.Failed => {
   const texts = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
   return toolFailure(toolCall, "invalid_arguments", texts.join("; "), issues)
+}
+
+/** A call that ends before its handler starts. */
+const unstarted = (fault: unknown, interrupted?: true): Sent => ({
+  type: "handler.settled",
+  result: held<Returned>(HandlerResult.error(fault)),
+  failed: true,
+  byHandler: false,
+  began: false,
+  ...(interrupted !== undefined && { interrupted })
+})
+
+/** Runs the handler of the call at a position, and sends `handler.settled` or `deadline.passed`. */
+export const handler = StateMachine.fromCallback<number, CallEnv, HandlerCommand, Sent>((actor) => {
+  const call = boundEnvironment(actor.env).call(actor.input)
+  if (call.mayStart?.() === false) return actor.send(unstarted("the batch was cancelled", true))
+  let limits: Limits
+  try {
+    limits = limitsOf(call)
+  } catch (fault) {
+    return actor.send(unstarted(fault))
+  }
+  const run = new HandlerRun(actor, call, limits)
+  run.begin()
+  return run
+})
+
+/** The outcome of a call whose process ends first: `failed` for an abnormal exit or no exit reason, else `cancelled`. */
+const endedBy = (host: Pid | undefined): "failed" | "cancelled" => {
+  const reason: unknown = host === undefined ? undefined : Process.exitReason(host)
+  return reason === undefined || ExitReason.isAbnormal(reason) ? "failed" : "cancelled"
 }

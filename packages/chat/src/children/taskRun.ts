@@ -139,16 +139,13 @@ export class TaskRun {
       },
       toolCall: { id: toolCallId, name: tool.name, arguments: args },
       options: { ...rest, trace: undefined, chat: options.chat && this.#handle(options.chat, subagent) },
-      watcher: {
-        changed: () => {},
-        progressed: (value) => {
-          this.progress = value
-          progressed(value)
-        },
-        wants: () => {
-          const message = "a background task sets no permission mode"
-          throw new ToolError("denied", { message, toolName: tool.name, toolCallId })
-        }
+      progressed: (value) => {
+        this.progress = value
+        progressed(value)
+      },
+      wants: () => {
+        const message = "a background task sets no permission mode"
+        throw new ToolError("denied", { message, toolName: tool.name, toolCallId })
       }
     }
   }

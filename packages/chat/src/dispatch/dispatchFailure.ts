@@ -77,7 +77,7 @@ export const notStarted = (toolCall: ToolCall): Failure =>
 
 /** The failure of a call beyond the bound of a reply (BATCH11). */
 export const beyondBound = (toolCall: ToolCall, most: number): Failure =>
-  failureOf(toolCall, "too_many_calls", tooManyCalls(most), { outcome: "not_started" })
+  failureOf(toolCall, "too_many_calls", tooManyCalls(most))
 
 /** The failure of a suspended call. */
 export const suspendedCall = (toolCall: ToolCall): Failure =>

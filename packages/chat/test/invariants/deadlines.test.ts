@@ -58,7 +58,7 @@ test("DEADLINE2 a thousand touches set no timer of their own", async () => {
   deadlines.clear()
 })
 
-test("DEADLINE3 after `clear` there is no timer, and a touch sets none", async () => {
+test("DEADLINE1 after `clear` there is no timer, and a touch sets none", async () => {
   const { clock, missed, deadlines } = counting(10, 10)
   deadlines.clear()
   deadlines.touch()

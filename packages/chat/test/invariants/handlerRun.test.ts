@@ -3,30 +3,42 @@ import { expect, test } from "vitest"
 import * as Engine from "../../src/options/Engine.ts"
 import { type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
-import { ToolExecution } from "../../src/call/handlerRun.ts"
+import type { RunnableCall } from "../../src/call/callEnv.ts"
+import { HandlerRun } from "../../src/call/handlerRun.ts"
+import { original } from "../../src/values/held.ts"
 import type { Returned } from "../../src/tool/Returned.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { hop } from "../double/hop.ts"
 import type { Handler, ToolContext } from "../../src/tool/toolContract.ts"
 
-const executing = (handler: Handler, args: Record<string, unknown> | null = {}, parameters: object = {}) => {
+/** A run of a call without a chart: its results, without deadlines. */
+const running = (call: RunnableCall) => {
   const settled: Array<Returned> = []
   const { promise: outcome, resolve } = Promise.withResolvers<Returned>()
-  const tool = make({ name: "t", parameters: parameters as Record<string, unknown>, handler })
-  const toolCall = { id: "c0", name: "t", arguments: args, rawArguments: "{" }
-  const execution = new ToolExecution(
-    { tool, toolCall, options: resolveOptions(Engine.make({}), {}) },
+  const execution = new HandlerRun(
     {
-      settled: (result) => {
+      send: (event) => {
+        if (event.type !== "handler.settled") return
+        const result = original(event.result)
         settled.push(result)
         resolve(result)
-      }
-    }
+      },
+      host: undefined,
+      env: { call: () => call }
+    },
+    call,
+    { totalMs: Infinity, idleMs: Infinity }
   )
   return { execution, settled, outcome }
 }
 
-test("EXEC1 `settled` is called once, at once for a value, later for a promise or an effect", async () => {
+const executing = (handler: Handler, args: Record<string, unknown> | null = {}, parameters: object = {}) => {
+  const tool = make({ name: "t", parameters: parameters as Record<string, unknown>, handler })
+  const toolCall = { id: "c0", name: "t", arguments: args, rawArguments: "{" }
+  return running({ tool, toolCall, options: resolveOptions(Engine.make({}), {}) })
+}
+
+test("EXEC1 a run settles once, at once for a value, later for a promise or an effect", async () => {
   for (const handler of [() => ok(1), () => Promise.resolve(ok(1)), () => Effect.succeed(ok(1))]) {
     const { execution, settled } = executing(handler)
     execution.start()
@@ -42,7 +54,6 @@ test("EXEC1 `settled` is called once, at once for a value, later for a promise o
 })
 
 test("EXEC1 an executor that answers twice settles once", async () => {
-  const settled: Array<Returned> = []
   const answersTwice = {
     // oxlint-disable-next-line unicorn/no-thenable -- a foreign promise that breaks its contract
     then: (resolve: (value: HandlerResult) => void) => {
@@ -53,10 +64,8 @@ test("EXEC1 an executor that answers twice settles once", async () => {
   const toolExecutor = { execute: () => answersTwice as unknown as Promise<Returned> }
   const toolCall = { id: "c0", name: "t", arguments: {} }
   const options = resolveOptions(Engine.make({}), { toolExecutor })
-  new ToolExecution(
-    { tool: make({ name: "t" }), toolCall, options },
-    { settled: (result) => settled.push(result) }
-  ).start()
+  const { execution, settled } = running({ tool: make({ name: "t" }), toolCall, options })
+  execution.start()
   await hop()
   expect(settled).toEqual([ok(1)])
 })
@@ -112,10 +121,7 @@ test("EXEC1 stopped while its arguments are checked, the handler does not run", 
   const parameters = { "~standard": { version: 1 as const, vendor: "slow", validate: () => checking.promise } }
   const tool = make({ name: "t", parameters, jsonSchema: {}, handler: () => ok(++ran) })
   const toolCall = { id: "c0", name: "t", arguments: {} }
-  const execution = new ToolExecution(
-    { tool, toolCall, options: resolveOptions(Engine.make({}), {}) },
-    { settled: () => {} }
-  )
+  const { execution } = running({ tool, toolCall, options: resolveOptions(Engine.make({}), {}) })
   execution.start()
   execution.stop()
   checking.resolve({ value: {} })

@@ -19,6 +19,7 @@ test("every reason of a tool error is one outcome, and everything else is a fail
     cancelled: "cancelled",
     child_failed: "failed",
     child_refused: "failed",
+    too_many_calls: "not_started",
     task_refused: "failed"
   })
   const { proxy, revoke } = Proxy.revocable({}, {})
