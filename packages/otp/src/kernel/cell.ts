@@ -42,6 +42,8 @@ export interface Behaviour {
   inspect?(): unknown
   /** Returns the state as people read it; by default the result of `inspect`. */
   outline?(): unknown
+  /** Returns what reports show of the state and of a message; `undefined` if they show all of it. */
+  shown?(message: unknown): { readonly state?: unknown; readonly message?: unknown } | undefined
   /** Replaces the state that `inspect` returns; returns whether the state may be replaced. */
   replace?(state: unknown): boolean
 }

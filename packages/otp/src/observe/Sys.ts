@@ -153,7 +153,7 @@ export interface Status {
   readonly queueLength: number
   /** The processes that are linked to it. */
   readonly links: ReadonlyArray<Pid>
-  /** Its state itself. */
+  /** Its state itself, or what `formatStatus` of a server shows of it. */
   readonly state: unknown
   /** The counts of the process; `undefined` while its statistics are off. */
   readonly statistics: Statistics | undefined
@@ -161,19 +161,22 @@ export interface Status {
 
 /** Reads the status of a process, including its state. */
 export const status = (target: Pid | Name, options: Options = {}): Promise<Status> =>
-  ask("Sys.status", target, options, (cell) => ({
-    pid: cell,
-    label: cell.label,
-    name: cell.name,
-    kind: cell.behaviour.kind,
-    status: isSuspended(cell) ? "suspended" : "running",
-    parent: cell.parent,
-    trapExit: cell.trap,
-    queueLength: cell.mailbox?.size ?? 0,
-    links: cell.links?.all ?? [],
-    state: cell.behaviour.inspect?.(),
-    statistics: statistics(cell)
-  }))
+  ask("Sys.status", target, options, (cell) => {
+    const shown = cell.behaviour.shown?.(undefined)
+    return {
+      pid: cell,
+      label: cell.label,
+      name: cell.name,
+      kind: cell.behaviour.kind,
+      status: isSuspended(cell) ? "suspended" : "running",
+      parent: cell.parent,
+      trapExit: cell.trap,
+      queueLength: cell.mailbox?.size ?? 0,
+      links: cell.links?.all ?? [],
+      state: shown === undefined ? cell.behaviour.inspect?.() : shown.state,
+      statistics: statistics(cell)
+    }
+  })
 
 /** Counts since the statistics of a process were switched on; times in milliseconds. */
 export interface Statistics {

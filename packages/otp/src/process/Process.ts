@@ -319,6 +319,7 @@ export const unalias = (address: Alias, from?: Pid): boolean =>
  *
  * - `"demonitor"`: `demonitor`, or the `Down`.
  * - `"replyDemonitor"`: the same, or the first message that is sent to the alias.
+ * - `"explicitUnalias"`: the same ends the monitor, but only `unalias` ends the alias.
  *
  * `unalias` closes only the alias.
  *
@@ -350,9 +351,9 @@ export const unalias = (address: Alias, from?: Pid): boolean =>
 export const monitorAlias = <M>(
   self: Pid<M>,
   target: Target,
-  mode: "demonitor" | "replyDemonitor" = "replyDemonitor"
+  mode: "explicitUnalias" | "demonitor" | "replyDemonitor" = "replyDemonitor"
 ): { readonly ref: MonitorRef; readonly alias: Alias<M> } => {
-  const ref = new AliasMonitor(cellOf(self), target, mode === "replyDemonitor")
+  const ref = new AliasMonitor(cellOf(self), target, mode)
   return { ref, alias: ref.alias }
 }
 

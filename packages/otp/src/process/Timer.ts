@@ -37,13 +37,27 @@ const ownerOf = (target: Target): Cell | undefined => {
   return target instanceof Alias ? target.whereis() : kernelOf(target.system).root
 }
 
-const schedule = (target: Target, after: Timeout, message: (ref: TimerRef) => unknown): TimerRef => {
+/** How the time of a timer is read. */
+export interface Options {
+  /**
+   * Whether the time is a time of the system's clock, in place of a duration. A time that has passed is due at once. Default: false.
+   */
+  readonly absolute?: boolean
+}
+
+const schedule = (
+  target: Target,
+  after: Timeout,
+  options: Options | undefined,
+  message: (ref: TimerRef) => unknown
+): TimerRef => {
   const ref: TimerRef = { _tag: "TimerRef" }
-  const ms = milliseconds(after)
+  const time = milliseconds(after)
   const owner = ownerOf(target)
-  if (owner === undefined || owner.dead || ms === Number.POSITIVE_INFINITY) return ref
+  if (owner === undefined || owner.dead || time === Number.POSITIVE_INFINITY) return ref
   const { kernel } = owner
   if (kernel.stopped) return ref
+  const ms = options?.absolute === true ? Math.max(0, time - kernel.clock.now()) : time
   const run = (): void => {
     if (isName(target)) deliverTo(target, message(ref))
     else deliver(cellOf(target), message(ref))
@@ -64,12 +78,12 @@ const schedule = (target: Target, after: Timeout, message: (ref: TimerRef) => un
  *
  * Throws a `RangeError` for a negative time or `NaN`.
  */
-export const sendAfter = <M>(target: Target<M>, message: M, after: Timeout): TimerRef =>
-  schedule(target, after, () => message)
+export const sendAfter = <M>(target: Target<M>, message: M, after: Timeout, options?: Options): TimerRef =>
+  schedule(target, after, options, () => message)
 
 /** Sends a `TimeoutMessage` after a time. It contains the timer, so that the message of a cancelled timer is recognized. */
-export const start = <A>(target: Target<TimeoutMessage<A>>, message: A, after: Timeout): TimerRef =>
-  schedule(target, after, (ref): TimeoutMessage<A> => ({ _tag: "Timeout", ref, message }))
+export const start = <A>(target: Target<TimeoutMessage<A>>, message: A, after: Timeout, options?: Options): TimerRef =>
+  schedule(target, after, options, (ref): TimeoutMessage<A> => ({ _tag: "Timeout", ref, message }))
 
 /** The milliseconds a timer has left; `false` when it is finished. */
 export const read = (ref: TimerRef): number | false => {

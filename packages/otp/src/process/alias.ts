@@ -3,7 +3,8 @@
  *
  * ALIAS1. An alias resolves to its maker while it is active and its maker lives. After `close` it never resolves.
  * ALIAS2. An alias with `once` takes one message; its monitor is removed before that message is delivered.
- * ALIAS3. The alias of a monitor is closed with it, whether the monitor fires or is removed.
+ * ALIAS3. The alias of a monitor is closed with it, whether the monitor fires or is removed, unless its mode is
+ *         `explicitUnalias`.
  * ALIAS4. Another process than its maker does not close an alias.
  */
 import { type ExitReason, inspected, type Name, type Pid, type Target } from "../core/index.ts"
@@ -64,22 +65,29 @@ export class Alias implements Name<unknown> {
 export class AliasMonitor extends Monitor {
   readonly alias: Alias
 
-  constructor(maker: Cell, target: Target, once: boolean) {
+  readonly #outlives: boolean
+
+  constructor(maker: Cell, target: Target, mode: "explicitUnalias" | "demonitor" | "replyDemonitor") {
     const cell = cellAt(target)
     super(maker, cell, target)
-    this.alias = new Alias(maker, once)
+    this.#outlives = mode === "explicitUnalias"
+    this.alias = new Alias(maker, mode === "replyDemonitor")
     this.alias.monitor = this
-    if (cell === undefined || cell.dead) this.alias.close()
+    if (cell === undefined || cell.dead) this.#over()
   }
 
   override down(cell: Cell, reason: ExitReason): void {
     super.down(cell, reason)
-    this.alias.close()
+    this.#over()
   }
 
   override close(): void {
     super.close()
-    this.alias.close()
+    this.#over()
+  }
+
+  #over(): void {
+    if (!this.#outlives) this.alias.close()
   }
 }
 

@@ -10,11 +10,19 @@ import { perform } from "./runCallback.ts"
 
 export class Script implements Behaviour {
   readonly kind: "process" | "task"
+  /** The process that started it, when it is a task. */
+  readonly caller: Cell | undefined
   #body: ((self: Pid<unknown>) => unknown) | undefined
   #result: ((value: unknown) => void) | undefined
 
-  constructor(kind: "process" | "task", body: (self: Pid<unknown>) => unknown, result?: (value: unknown) => void) {
+  constructor(
+    kind: "process" | "task",
+    body: (self: Pid<unknown>) => unknown,
+    result?: (value: unknown) => void,
+    caller?: Cell
+  ) {
     this.kind = kind
+    this.caller = caller
     this.#body = body
     this.#result = result
   }

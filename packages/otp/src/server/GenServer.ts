@@ -150,6 +150,14 @@ export const stopping = <S>(reason: ExitReason, state: S): CallResult<S, never> 
 export const stopReply = <S, R>(reason: ExitReason, value: R, state: S): CallResult<S, R> =>
   new ServerResult("stopReply", state, value, reason, undefined)
 
+/** What a report shows of a server. */
+export interface Status<S> {
+  /** What its last callback returned as its state. */
+  readonly state: S
+  /** The message that the server is handling: the request of a call, a cast or any other message. `undefined` between two messages. */
+  readonly message: unknown
+}
+
 /**
  * The callbacks of a server. They run one at a time.
  *
@@ -178,22 +186,29 @@ export interface Definition<
   handleInfo?(message: Info | SystemMessage | "timeout", state: S, self: Self): Answer<NoReply<S> | void>
   /** Runs before the next message, after a callback that asked for it. */
   handleContinue?(term: unknown, state: S, self: Self): Answer<NoReply<S> | void>
+  /**
+   * Returns what crash reports, `Sys.status` and the observer show of the server. Default: all of it. `Sys.getState` still returns
+   * the state.
+   *
+   * **Contract**: it is short, and has no effects. When it throws, the shown text says so.
+   */
+  formatStatus?(status: Status<S>): { readonly state?: unknown; readonly message?: unknown }
   /** Runs when a callback stops or fails, on `stop`, and, if the server traps exits, when its parent ends. */
   terminate?(reason: ExitReason, state: S, self: Self): Answer<unknown>
 }
 
 /** The server itself, in a callback of `make`: it accepts any message, and a call to itself never returns. */
-type Self = Server<unknown, never, unknown, unknown>
+type OpenServer = Server<unknown, never, unknown, unknown>
 
 /**
  * A definition that types returned replies and late replies separately. The type of `self` does not depend on the types of the
  * messages: the compiler infers these from callbacks that take `self` too.
  */
 interface Untied<Args, S, Call, Cast, Info, Result, Late> extends Omit<
-  Definition<Args, S, Call, unknown, Cast, Info, Self>,
+  Definition<Args, S, Call, unknown, Cast, Info, OpenServer>,
   "handleCall"
 > {
-  handleCall?(request: Call, from: From<Late>, state: S, self: Self): Answer<Result>
+  handleCall?(request: Call, from: From<Late>, state: S, self: OpenServer): Answer<Result>
 }
 
 type Returned<Result> = Result extends CallResult<unknown, infer Reply> ? Reply : never

@@ -49,6 +49,11 @@ export interface Callbacks {
   readonly handleInfo?: (message: unknown, state: unknown, self: Cell) => unknown
   readonly handleContinue?: (term: unknown, state: unknown, self: Cell) => unknown
   readonly terminate?: (reason: ExitReason, state: unknown, self: Cell) => unknown
+  /** Returns what reports show, see `GenServer.Definition`. */
+  readonly formatStatus?: (status: { readonly state: unknown; readonly message: unknown }) => {
+    readonly state?: unknown
+    readonly message?: unknown
+  }
   /** Returns the displayed state; the state is then not replaceable. */
   readonly show?: (state: unknown) => unknown
 }
@@ -90,6 +95,11 @@ export class Server implements Behaviour {
   inspect(): unknown {
     const { show } = this.#callbacks
     return show === undefined || this.phase === "init" ? this.#state : show(this.#state)
+  }
+
+  shown(message: unknown): ReturnType<NonNullable<Callbacks["formatStatus"]>> | undefined {
+    const { formatStatus } = this.#callbacks
+    return this.phase === "init" ? undefined : formatStatus?.({ state: this.#state, message })
   }
 
   replace(state: unknown): boolean {

@@ -33,7 +33,8 @@
  */
 import type * as Effect from "effect/Effect"
 import * as Effects from "effect/Effect"
-import { endChild, unlink } from "../process/index.ts"
+import { endChild, Script, unlink } from "../process/index.ts"
+import { checkCount } from "../supervisor/index.ts"
 import { cellOf, kernelOf } from "../kernel/index.ts"
 import { type Outcome, type TaskHandle, TaskReply } from "./taskHandle.ts"
 import { launchTask, ownedTask, spawnTask, type Work } from "./taskStart.ts"
@@ -80,11 +81,11 @@ export const async = <A>(owner: Pid, work: Work<A>, options?: Options): Task<A> 
 
 /** Starts a process that runs like a task, without a link and without a reply. */
 export const start = (system: System, work: Work<unknown>, options?: Options): Pid =>
-  spawnTask(kernelOf(system), undefined, work, options?.label)
+  spawnTask(kernelOf(system), undefined, kernelOf(system).current, work, options?.label)
 
 /** Starts a process that runs like a task, linked to its parent, without a reply. */
 export const startLink = (parent: Pid, work: Work<unknown>, options?: Options): Pid =>
-  launchTask(cellOf(parent), work, options?.label)
+  launchTask(cellOf(parent), cellOf(parent), work, options?.label)
 
 /**
  * The options of a wait for a task.
@@ -205,11 +206,53 @@ export const awaitMany = async <A>(
   }
 }
 
-/** Waits for several tasks without abandoning them, with one timeout for all; returns outcomes in the order of the list. */
+/** How a wait for several tasks ends. */
+export interface YieldManyOptions extends AwaitOptions {
+  /** How many outcomes end the wait; `onTimeout` then does not apply. Default: all. */
+  readonly limit?: number
+  /**
+   * What happens to a task that has no outcome in time. `"nothing"`: it can be awaited again. `"ignore"`: it is abandoned, like by
+   * `ignore`. `"killTask"`: it is killed, like by `shutdown` with `"brutalKill"`. Default: `"nothing"`.
+   */
+  readonly onTimeout?: "nothing" | "ignore" | "killTask"
+}
+
+/**
+ * Waits for several tasks without abandoning them, with one timeout for all; returns outcomes in the order of the list.
+ *
+ * **Errors**
+ *
+ * Rejects with `NotTheOwner`, or with `InvalidOption` for an invalid `limit`.
+ */
 export const yieldMany = async <A>(
   tasks: ReadonlyArray<Task<A>>,
-  options?: AwaitOptions
-): Promise<ReadonlyArray<Outcome<A>>> => Promise.all(tasks.map((task) => yieldTask(task, options)))
+  options: YieldManyOptions = {}
+): Promise<ReadonlyArray<Outcome<A>>> => {
+  const { from, limit = Number.POSITIVE_INFINITY, onTimeout = "nothing" } = options
+  checkCount("limit", limit, true)
+  const ms = milliseconds(options.timeout ?? 5000)
+  const waits = tasks.map((task) => ({ own: handleOf(task, from), sure: isSure(task, from) }))
+  const outcomes = new Map<number, Outcome<A>>()
+  const isTimeout = await new Promise<boolean>((resolve) => {
+    const stops: Array<() => void> = []
+    let settled = 0
+    const settle = (index: number, outcome: Outcome<A>): void => {
+      settled++
+      if (outcome !== undefined) outcomes.set(index, outcome)
+      if (outcomes.size < limit && settled < waits.length) return
+      for (const stop of stops) stop()
+      resolve(outcomes.size < limit)
+    }
+    if (waits.length === 0) resolve(false)
+    for (const [index, { own, sure }] of waits.entries()) {
+      if (outcomes.size < limit) stops.push(own.wait(ms, (outcome) => settle(index, outcome), sure))
+    }
+  })
+  if (!isTimeout || onTimeout === "nothing") return tasks.map((_, index) => outcomes.get(index))
+  const late = async (task: Task<A>): Promise<Outcome<A>> =>
+    onTimeout === "ignore" ? ignore(task, from) : shutdown(task, "brutalKill", from)
+  return Promise.all(tasks.map((task, index) => outcomes.get(index) ?? late(task)))
+}
 
 /**
  * Ends a task and returns its outcome.
@@ -247,10 +290,23 @@ export const shutdown = async <A>(
 }
 
 /** Abandons a task: it continues, its reply is discarded, and its end does not affect the owner. `from` is as in `AwaitOptions`. */
-export const ignore = (task: Task<unknown>, from?: Pid): void => {
+export const ignore = (task: Task<unknown>, from?: Pid): undefined => {
   const own = handleOf(task, from)
   unlink(own.owner, own.pid)
   own.forget()
+}
+
+/**
+ * The process that started a task, then the one that started that process if it is a task too, and so on; none for other processes.
+ *
+ * **When to use**
+ *
+ * To find data of the process that a task works for, such as the connection of a test.
+ */
+export const callers = (pid: Pid): ReadonlyArray<Pid> => {
+  const { behaviour } = cellOf(pid)
+  const caller = behaviour instanceof Script ? behaviour.caller : undefined
+  return caller === undefined ? [] : [caller, ...callers(caller)]
 }
 
 /** Whether a message is the reply of a task that was not awaited. */
@@ -264,7 +320,7 @@ export const isReply = (message: unknown): message is TaskReply<unknown> => mess
  * The first input is pulled when the first result is requested. After that, inputs are pulled while the consumer waits and
  * fewer than `maxConcurrency` tasks run: a slow consumer delays them (backpressure). When the consumer stops, breaks or
  * throws, the running tasks are killed. When the owner dies, they are killed too, no further input is pulled, and `return`
- * of the inputs is called.
+ * of the inputs is called. Each iteration of the stream takes the inputs anew and starts new tasks.
  *
  * **Errors**
  *
@@ -279,11 +335,11 @@ export const asyncStream = <I, A, Zip extends boolean = false>(
   inputs: Iterable<I> | AsyncIterable<I>,
   work: StreamWork<I, A>,
   options?: StreamOptions<Zip>
-): AsyncGenerator<StreamResult<I, A, Zip>, void, undefined> =>
+): AsyncIterable<StreamResult<I, A, Zip>> =>
   streamTasks(inputs, {
     ...streamRules(cellOf(owner), options),
     linked: true,
     start: (input, made, finished) => {
-      made(launchTask(cellOf(owner), (self) => work(input, self), options?.label, finished))
+      made(launchTask(cellOf(owner), cellOf(owner), (self) => work(input, self), options?.label, finished))
     }
   })

@@ -136,7 +136,10 @@ export const startChild = (
   supervisor: SupervisorTarget,
   work: Task.Work<unknown>,
   options?: TaskOptions & { readonly restart?: Restart }
-): Promise<Pid<unknown>> => underSupervisor(supervisor, options, (parent) => launchTask(parent, work, options?.label))
+): Promise<Pid<unknown>> => {
+  const caller = supervisorAt(supervisor)?.kernel.current
+  return underSupervisor(supervisor, options, (parent) => launchTask(parent, caller, work, options?.label))
+}
 
 /** Ends a task or process of a task supervisor. Rejects with `ChildRefused` (`notFound`). */
 export const terminateChild = (supervisor: SupervisorTarget, pid: Pid): Promise<void> =>
@@ -158,13 +161,13 @@ const streamUnder = <I, A, Zip extends boolean>(
   work: Task.StreamWork<I, A>,
   options: StreamOptions<Zip> | undefined,
   linked: boolean
-): AsyncGenerator<Task.StreamResult<I, A, Zip>, void, undefined> =>
+): AsyncIterable<Task.StreamResult<I, A, Zip>> =>
   streamTasks(inputs, {
     ...streamRules(owner, options),
     linked,
     start: async (input, made, finished) => {
       await underSupervisor(supervisor, options, (parent) => {
-        const cell = launchTask(parent, (self) => work(input, self), options?.label, finished)
+        const cell = launchTask(parent, owner, (self) => work(input, self), options?.label, finished)
         if (linked) tie(owner, cell)
         made(cell)
         return cell
@@ -186,8 +189,7 @@ export const asyncStream = <I, A, Zip extends boolean = false>(
   inputs: Iterable<I> | AsyncIterable<I>,
   work: Task.StreamWork<I, A>,
   options?: StreamOptions<Zip>
-): AsyncGenerator<Task.StreamResult<I, A, Zip>, void, undefined> =>
-  streamUnder(supervisor, cellOf(owner), inputs, work, options, true)
+): AsyncIterable<Task.StreamResult<I, A, Zip>> => streamUnder(supervisor, cellOf(owner), inputs, work, options, true)
 
 /** Runs a task for each input under a supervisor, like `asyncStream`, but a crash is only a result. */
 export const asyncStreamNolink = <I, A, Zip extends boolean = false>(
@@ -196,8 +198,7 @@ export const asyncStreamNolink = <I, A, Zip extends boolean = false>(
   inputs: Iterable<I> | AsyncIterable<I>,
   work: Task.StreamWork<I, A>,
   options?: StreamOptions<Zip>
-): AsyncGenerator<Task.StreamResult<I, A, Zip>, void, undefined> =>
-  streamUnder(supervisor, cellOf(owner), inputs, work, options, false)
+): AsyncIterable<Task.StreamResult<I, A, Zip>> => streamUnder(supervisor, cellOf(owner), inputs, work, options, false)
 
 /** Ends a supervisor of tasks and all its tasks; resolves when all are dead. */
 export const stop = (supervisor: SupervisorTarget, reason?: ExitReason, timeout?: Timeout): Promise<void> =>

@@ -3,6 +3,7 @@
  *
  * TSTART1. A task is linked to its parent, and to its owner if requested, before its first instruction runs. If one of
  *          them is dead, the task ends at once, with `noproc`.
+ * TSTART2. A task knows the process that started it, also when its parent is a supervisor.
  */
 import { type Cell, die, join, type Kernel, wake } from "../kernel/index.ts"
 import { Script } from "../process/index.ts"
@@ -14,11 +15,12 @@ import type { Pid } from "../core/index.ts"
 export const spawnTask = (
   kernel: Pick<Kernel, "make" | "current">,
   parent: Cell | undefined,
+  caller: Cell | undefined,
   work: Work<unknown>,
   label: string | undefined,
   result?: (value: unknown) => void
 ): Cell => {
-  const cell = kernel.make(new Script("task", work, result), parent ?? kernel.current, label ?? "task")
+  const cell = kernel.make(new Script("task", work, result, caller), parent ?? kernel.current, label ?? "task")
   wake(cell)
   return cell
 }
@@ -33,15 +35,16 @@ export const tie = (owner: Cell, task: Cell): Cell => {
 /** Makes the process of a task, linked to its parent. */
 export const launchTask = (
   parent: Cell,
+  caller: Cell | undefined,
   work: Work<unknown>,
   label: string | undefined,
   result?: (value: unknown) => void
-): Cell => tie(parent, spawnTask(parent.kernel, parent, work, label, result))
+): Cell => tie(parent, spawnTask(parent.kernel, parent, caller, work, label, result))
 
 /** Makes a task that is linked to its parent and replies to its owner. */
 export const ownedTask = <A>(owner: Cell, parent: Cell, work: Work<A>, label: string | undefined): TaskHandle<A> => {
   const made: { task?: TaskHandle<A> } = {}
-  const cell = launchTask(parent, work, label, (value) => made.task?.reply(value))
+  const cell = launchTask(parent, owner, work, label, (value) => made.task?.reply(value))
   const task = new TaskHandle<A>(owner, cell)
   made.task = task
   return task

@@ -1,8 +1,8 @@
 /**
  * A stream of tasks, one for each input, pulled by its owner.
  *
- * Owns the iterator of the inputs, the running tasks and the waiting results. It works only inside calls of its iterator:
- * between them nothing is pulled, started or returned, and only running tasks continue.
+ * Owns the iterator of the inputs, the running tasks and the waiting results, of one iteration. It works only inside calls of its
+ * iterator: between them nothing is pulled, started or returned, and only running tasks continue.
  *
  * ASTREAM1. The first input is pulled when the first result is requested. Later ones are pulled only while no result can
  *          be returned: a slow consumer delays the inputs (backpressure).
@@ -207,8 +207,15 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
   }
 }
 
-/** The stream as an iterator, which closes it at any end. */
-export async function* streamTasks<I, A, Zip extends boolean>(
+/** The stream. Each iteration takes the inputs anew and starts its own tasks; it closes at any end. */
+export const streamTasks = <I, A, Zip extends boolean>(
+  inputs: Iterable<I> | AsyncIterable<I>,
+  plan: StreamPlan<I>
+): AsyncIterable<StreamResult<I, A, Zip>, void, undefined> => ({
+  [Symbol.asyncIterator]: () => iterate<I, A, Zip>(inputs, plan)
+})
+
+async function* iterate<I, A, Zip extends boolean>(
   inputs: Iterable<I> | AsyncIterable<I>,
   plan: StreamPlan<I>
 ): AsyncGenerator<StreamResult<I, A, Zip>, void, undefined> {

@@ -4,7 +4,7 @@ import { MailboxTask } from "../kernel/index.ts"
 import { CallMessage, Continuation, isSensitive } from "../process/index.ts"
 
 /** The content of a message: the request of a call, the message of a cast, none of a `MailboxTask`, else the message. */
-const contentOf = (message: unknown): unknown => {
+export const contentOf = (message: unknown): unknown => {
   if (message instanceof MailboxTask) return undefined
   if (message instanceof CallMessage) return message.request
   return message instanceof CastMessage ? message.message : message

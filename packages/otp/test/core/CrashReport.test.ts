@@ -1,7 +1,18 @@
 import { Effect } from "effect"
 import { expect, test } from "vitest"
 import { assign, setup } from "xstate"
-import { Clock, CrashReport, GenServer, Process, StateMachine, Supervisor, System, Task } from "../../src/index.ts"
+import {
+  Clock,
+  CrashReport,
+  GenServer,
+  Observer,
+  Process,
+  StateMachine,
+  Supervisor,
+  Sys,
+  System,
+  Task
+} from "../../src/index.ts"
 import { hop } from "../double/hop.ts"
 import { sleeper } from "../double/inProcess.ts"
 import { Crew } from "../double/worker.ts"
@@ -332,5 +343,30 @@ test("CRASH1 a message or a state that cannot be read is said not to be shown", 
   Process.send(pid, { item: "cup" })
   await hop()
   expect(reports).toEqual([expect.objectContaining({ reason: new RangeError("no stock"), state: "(cannot be shown)" })])
+  await System.stop(system)
+})
+
+test("CRASH2 what formatStatus leaves out is in no crash report, no status and no view of the observer", async () => {
+  const { reports, system } = loud()
+  const vault = GenServer.make({
+    init: (secret: string) => GenServer.ok({ secret, opened: 0 }),
+    handleCall: (
+      _request: { readonly code: string },
+      _from,
+      _state
+    ): GenServer.CallResult<{ secret: string; opened: number }, 1> => {
+      throw new Error("jammed")
+    },
+    formatStatus: ({ state, message }) => ({
+      state: { opened: state.opened },
+      message: message === undefined ? undefined : "a code"
+    })
+  })
+  const pid = await GenServer.start(system, vault, "gold")
+  expect((await Sys.status(pid)).state).toEqual({ opened: 0 })
+  expect(Observer.inspect(pid)?.state).toBe("{ opened: 0 }")
+  expect(await Sys.getState(pid)).toEqual({ secret: "gold", opened: 0 })
+  await expect(GenServer.call(pid, { code: "1234" })).rejects.toMatchObject({ _tag: "CallExit" })
+  expect(reports).toMatchObject([{ state: "{ opened: 0 }", handling: '"a code"' }])
   await System.stop(system)
 })

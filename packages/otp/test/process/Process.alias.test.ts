@@ -131,3 +131,17 @@ test("ALIAS4 another process than its maker does not close an alias", async () =
   })
   expect([mail, closed]).toEqual([["still open"], [false, false, true]])
 })
+
+test("ALIAS3 with explicitUnalias the alias of a monitor outlives it, until unalias", async () => {
+  const [one, two] = [sleeper(system), sleeper(system)]
+  const mail = await mailOf((self) => {
+    const dropped = Process.monitorAlias(self, one, "explicitUnalias")
+    const fired = Process.monitorAlias(self, two, "explicitUnalias")
+    Process.demonitor(dropped.ref)
+    Process.kill(two)
+    for (const { alias } of [dropped, fired]) Process.send(alias, "open")
+    expect(Process.unalias(dropped.alias, self)).toBe(true)
+    Process.send(dropped.alias, "closed")
+  })
+  expect(mail).toEqual([["Down", "killed"], "open", "open"])
+})

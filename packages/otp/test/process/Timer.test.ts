@@ -99,3 +99,21 @@ test("a timer to an alias ends with the maker of the alias", () => {
     false
   ])
 })
+
+test("a timer with an absolute time is due at that time of the clock, and at once when it has passed", async () => {
+  await clock.advance(100)
+  const due = clock.now() + 30
+  const running = inProcess(system, async (self) => {
+    const ref = Timer.sendAfter(self, "later", due, { absolute: true })
+    Timer.sendAfter(self, "past", due - 60, { absolute: true })
+    Timer.start(self, "wrapped", due + 10, { absolute: true })
+    const left = Timer.read(ref)
+    const first = [await Process.receive(self), clock.now()]
+    const second = [await Process.receive(self), clock.now()]
+    return [left, first, second, await Process.receive(self), clock.now()]
+  })
+  await clock.advance(0)
+  await clock.advance(40)
+  const wrapped = expect.objectContaining({ _tag: "Timeout", message: "wrapped" })
+  expect(await running).toEqual([30, ["past", due - 30], ["later", due], wrapped, due + 10])
+})

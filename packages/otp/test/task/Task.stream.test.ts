@@ -100,7 +100,7 @@ test("stream-009 stream-024 the crash of a task ends an owner that does not trap
   const watched = new Watched()
   const pid = Process.spawn(system, async (self) => {
     const results = Task.asyncStream(self, ["good", "bad"], crashing)
-    await results.next()
+    await results[Symbol.asyncIterator]().next()
     await Process.receive(self)
     watched.events.push("unreached")
   })
@@ -251,11 +251,11 @@ test("ASTREAM4 inputs that fail to return are reported, and a dead owner pulls n
       return: () => Promise.reject(new Error("return"))
     })
   }
-  const owner = Process.spawn(loud, (self) => Task.asyncStream(self, inputs, (n) => n).next())
+  const owner = Process.spawn(loud, (self) => take(Task.asyncStream(self, inputs, (n) => n)))
   await hop()
   Process.kill(owner)
   await hop()
-  void Task.asyncStream(owner, inputs, (n) => n).next()
+  void take(Task.asyncStream(owner, inputs, (n) => n))
   await hop()
   expect([pulled, reasons]).toEqual([1, [new Error("return")]])
   await System.stop(loud)
@@ -268,4 +268,21 @@ test("ASTREAM4 ASTREAM5 a stream leaves its owner neither links nor mail", async
     return [Process.info(self)?.links, (await flush(self)).filter(SystemMessage.isExit)]
   })
   expect(seen).toEqual([[], []])
+})
+
+test("a stream is iterated again: it takes the inputs anew, and starts new tasks", async () => {
+  const seen = await inProcess(system, async (self) => {
+    let started = 0
+    const results = Task.asyncStream(self, [1, 2, 3], (n) => [n, ++started])
+    const firsts: Array<unknown> = []
+    for await (const result of results) {
+      firsts.push(result)
+      break
+    }
+    return [firsts, await take(results), await take(results)]
+  })
+  const oks = (from: number) => [1, 2, 3].map((n, index) => ({ ok: [n, from + index] }))
+  const [first] = oks(1)
+  const again = (seen[1] as ReadonlyArray<{ readonly ok: readonly [number, number] }>)[0]?.ok[1] ?? 0
+  expect(seen).toEqual([[first], oks(again), oks(again + 3)])
 })

@@ -20,7 +20,7 @@ expectTypeOf(Task.awaitMany([value, value])).toEqualTypeOf<Promise<ReadonlyArray
 expectTypeOf(TaskSupervisor.async(supervisor, owner, () => "text")).toEqualTypeOf<Promise<Task.Task<string>>>()
 expectTypeOf(TaskSupervisor.asyncNolink(supervisor, owner, () => 1n)).toEqualTypeOf<Promise<Task.Task<bigint>>>()
 expectTypeOf(Task.asyncStream(owner, [1, 2], (n) => Promise.resolve(String(n)))).toEqualTypeOf<
-  AsyncGenerator<Task.StreamResult<number, string>, void, undefined>
+  AsyncIterable<Task.StreamResult<number, string>>
 >()
 
 const length = (word: string): number => word.length

@@ -375,3 +375,36 @@ test("TASK3 an outcome that shutdown took is not given again, and shutdown and i
   })
   expect(await running).toEqual([{ ok: "value" }, undefined, expect.objectContaining({ _tag: "NotTheOwner" }), true])
 })
+
+test("yieldMany with onTimeout ignores or kills the tasks that have no outcome in time", async () => {
+  const running = inProcess(system, async (self) => {
+    const pair = () => [Task.async(self, () => "done"), Task.async<string>(self, forever)] as const
+    const [ignored, killed, kept] = [pair(), pair(), pair()]
+    const seen = [
+      await Task.yieldMany(ignored, { timeout: 10, onTimeout: "ignore", from: self }),
+      await Task.yieldMany(killed, { timeout: 10, onTimeout: "killTask", from: self }),
+      await Task.yieldMany(kept, { timeout: 10, from: self })
+    ]
+    const living = [ignored, killed, kept].map((tasks) => Process.isAlive(tasks[1].pid))
+    Process.kill(ignored[1].pid)
+    return [seen, living, await flush(self)]
+  })
+  for (let waits = 0; waits < 3; waits++) {
+    await hop()
+    await clock.advance(10)
+  }
+  const each = [{ ok: "done" }, undefined]
+  expect(await running).toEqual([[each, each, each], [true, false, true], []])
+})
+
+test("yieldMany with a limit ends with so many outcomes, and the other tasks can be awaited", async () => {
+  const running = inProcess(system, async (self) => {
+    const tasks = [30, 10, 20].map((ms) => Task.async(self, () => Effect.as(Effect.sleep(ms), ms)))
+    const some = await Task.yieldMany(tasks, { limit: 2, onTimeout: "killTask", from: self })
+    return [some, clock.now(), await Task.yieldMany(tasks.slice(0, 1), { from: self })]
+  })
+  await clock.advance(20)
+  await clock.advance(10)
+  expect(await running).toEqual([[undefined, { ok: 10 }, { ok: 20 }], 20, [{ ok: 30 }]])
+  await expect(inProcess(system, () => Task.yieldMany([], { limit: 0 }))).rejects.toMatchObject({ option: "limit" })
+})

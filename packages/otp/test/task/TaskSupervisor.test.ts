@@ -202,3 +202,16 @@ test("it is the child of a supervisor, by its label, and its tasks end before it
   await Supervisor.stop(parent)
   expect([Process.exitReason(task), Process.exitReason(pid)]).toEqual(["shutdown", "shutdown"])
 })
+
+test("TSTART2 callers returns who started a task, and who started that task, also under a supervisor", async () => {
+  const supervisor = await TaskSupervisor.start(system)
+  const seen = await inProcess(system, async (self) => {
+    const outer = await TaskSupervisor.asyncNolink(supervisor, self, async (middle) => {
+      const inner = Task.async(middle, (task) => Task.callers(task))
+      return [middle, await Task.await(inner, { from: middle })] as const
+    })
+    const [middle, callers] = await Task.await(outer, { from: self })
+    return [callers.length, callers[0] === middle, callers[1] === self, Task.callers(self)]
+  })
+  expect(seen).toEqual([2, true, true, []])
+})
