@@ -4,7 +4,8 @@
  * Owns: the count of reports in the present ten seconds, and a timer while some are omitted. Does not own the logger.
  *
  * REPORT1. Without `onCrash`, a crash, a fault that a process survives, and the end of a supervisor at its restart limit are one
- *          report each. With it they are none.
+ *          report each. With it they are none. The line has the label, the error with the place in the user's code, the handled
+ *          message and the state.
  * REPORT2. At most 20 reports are written in 10 seconds of the system's clock. One more report then has the number of the others, and
  *          so it has when the system stops. A report that is not written is not built.
  * REPORT3. Whatever an error is, its line is one line of at most 600 characters, without control characters. A report never throws: of a
@@ -23,7 +24,10 @@ import type { KernelLog } from "../kernel/index.ts"
  * **Gotchas**: `crash` shows data of the process: protect it like that data.
  */
 export interface Report {
-  /** The fault in one line of at most 600 characters, with the first line of the user's code in its stack. */
+  /**
+   * The fault in one line of at most 600 characters, with the first line of the user's code in its stack, and the first 120
+   * characters of the handled message and of the state.
+   */
   readonly message: string
   /** What was thrown, or the exit reason; `undefined` for the number of omitted reports. */
   readonly error: unknown
@@ -48,6 +52,8 @@ export interface Fault {
 const mostReports = 20
 const windowMs = 10_000
 const longestLine = 600
+/** The longest text of a message or a state in a line. */
+const longestDetail = 120
 const deepestCause = 5
 
 /** The error in one line: its name and message, the first line of the user's code, and its causes. */
@@ -64,7 +70,17 @@ const errorText = (error: unknown, depth = 0): string => {
 /** REPORT3 */
 const oneLine = (text: string): string => cut(text.replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, " ").trim(), longestLine)
 
-const line = (subject: string, error: unknown): string => oneLine(`${subject}: ${attempt(() => errorText(error))}`)
+const line = (subject: string, error: unknown, details = ""): string =>
+  oneLine(`${cut(`${subject}: ${attempt(() => errorText(error))}`, longestLine - details.length)}${details}`)
+
+/** The message that a process was handling, and its state. The state of a supervisor is the list of its children: it is left out. */
+const detailsOf = ({ kind, handling, state }: CrashReport): string =>
+  [
+    ["handling", handling],
+    ["state", kind === "supervisor" ? undefined : state]
+  ]
+    .map(([title, text]) => (text === undefined ? "" : `, ${title} ${cut(text, longestDetail)}`))
+    .join("")
 
 /** Writes a report to the console as one line; in Node that is stderr. */
 const toConsole = ({ message }: Report): void => {
@@ -125,7 +141,7 @@ export class SystemLog implements KernelLog {
     const name = label === "process" ? String(pid) : `${label} ${pid}`
     const subject = `Process ${name} ${ended ? "crashed" : "reports"}`
     this.#count({
-      message: line(subject, reason),
+      message: line(subject, reason, detailsOf(crash)),
       error: reason,
       at,
       attributes: { process: label, pid: String(pid), kind },

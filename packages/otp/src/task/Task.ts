@@ -249,9 +249,12 @@ export const yieldMany = async <A>(
     }
   })
   if (!isTimeout || onTimeout === "nothing") return tasks.map((_, index) => outcomes.get(index))
-  const late = async (task: Task<A>): Promise<Outcome<A>> =>
-    onTimeout === "ignore" ? ignore(task, from) : shutdown(task, "brutalKill", from)
-  return Promise.all(tasks.map((task, index) => outcomes.get(index) ?? late(task)))
+  const found = async (task: Task<A>, index: number): Promise<Outcome<A>> => {
+    const outcome = outcomes.get(index)
+    if (outcome !== undefined) return outcome
+    return onTimeout === "ignore" ? ignore(task, from) : shutdown(task, "brutalKill", from)
+  }
+  return Promise.all(tasks.map(found))
 }
 
 /**

@@ -52,7 +52,7 @@ test("REPORT1 the end of a supervisor at its limit is one line that names the ch
   crew.stop("a", "broken")
   await hop()
   expect(lines()).toEqual([
-    expect.stringMatching(/^Process a <0\.\d+\.0> crashed: broken$/),
+    expect.stringMatching(/^Process a <0\.\d+\.0> crashed: broken, handling cast \{ stop: "broken" \}, state null$/),
     expect.stringMatching(/^Process top <0\.\d+\.0> crashed: RestartLimit: child "a" had to be restarted once more/)
   ])
   await System.stop(system)
@@ -261,5 +261,28 @@ test("REPORT4 a program without Effect code passes the loggers of a runtime", as
   const system = System.make({ logger })
   System.report(system, { subject: "The backup failed", error: "disk full", attributes: { id: "b1" } })
   expect(records).toMatchObject([{ level: "ERROR", annotations: { id: "b1" } }])
+  await System.stop(system)
+})
+
+test("REPORT1 the line of a server that crashed has the message and the state, shortened", async () => {
+  const { system, lines } = logged()
+  const shop = GenServer.make({
+    label: "shop",
+    init: (sold: string) => GenServer.ok({ sold }),
+    handleCast: (_order: { readonly item: string }): GenServer.NoReply<{ readonly sold: string }> => {
+      throw new Error("no stock")
+    }
+  })
+  for (const sold of ["pens", "pens ".repeat(200)]) {
+    GenServer.cast(await GenServer.start(system, shop, sold), { item: "pen" })
+  }
+  await hop()
+  const start = /^Process shop <0\.\d+\.0> crashed: Error: no stock \(at .*systemLog\.test\.ts:\d+:\d+\)?\)/
+  expect(lines()).toEqual([
+    expect.stringMatching(
+      new RegExp(`${start.source}, handling cast \\{ item: "pen" \\}, state \\{ sold: "pens" \\}$`)
+    ),
+    expect.stringMatching(new RegExp(`${start.source}, handling cast \\{ item: "pen" \\}, state .{119}…$`))
+  ])
   await System.stop(system)
 })
