@@ -17,7 +17,7 @@ const floors = (text: string): Floors => text.split("|").map((floor) => floor.tr
 export const roomTable: Readonly<Record<string, Floors>> = {
   "packages/otp": floors(`
     time channel machine/chart | core | kernel | process | telemetry | system | machine/host | machine server | supervisor
-    | application observe registry task`),
+    | application observe registry task testing`),
   "packages/chat": floors(`
     errors json | async schema | values | model | record blob | events | adapter | tool | gate | options | agents
     | call stopConditions request | batch | lists step | store | inbox | loop | dispatch session view | children | live

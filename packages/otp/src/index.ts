@@ -1,5 +1,6 @@
 export * as Agent from "./server/Agent.ts"
 export * as Application from "./application/Application.ts"
+export * as BoundedChannel from "./channel/BoundedChannel.ts"
 export * as Channel from "./channel/Channel.ts"
 export * as ChildSpec from "./core/ChildSpec.ts"
 export * as Clock from "./time/Clock.ts"

@@ -43,7 +43,7 @@ const show = (row: (typeof rows)[number]): string => `${row.section} ${row.elixi
 describe("docs/otp-parity.md", () => {
   test("has a table for each of Elixir's process modules, and for those of Erlang that people look for", () => {
     const process = "Process, GenServer, Supervisor, DynamicSupervisor, PartitionSupervisor, Registry, Task"
-    const others = "Task.Supervisor, Agent, Application, :sys, :gen_statem, :gen_event, :pg and :global, :ets"
+    const others = "Task.Supervisor, Agent, Application, :sys, :gen_statem, :gen_event, :pg and :global, :ets, ExUnit"
     expect([...new Set(rows.map((row) => row.section))].join(", ")).toBe(`${process}, ${others}`)
   })
 
