@@ -9,13 +9,14 @@
  * ACT3. A process that one of its own steps ended runs no further step. Steps that it scheduled for after its end still
  *       run.
  */
-import { type GenServer, type Name, type Pid, Process, type Task } from "@troupe/otp"
+import { type GenServer, type Name, OtpError, type Pid, Process, type Task } from "@troupe/otp"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Read from "../runner/json.ts"
 import { type Json, tablesIn } from "../runner/json.ts"
 import { NotRun } from "../runner/suite.ts"
 import { type CaseWorld, NotStarted } from "./caseWorld.ts"
-import { decodeReason } from "./terms.ts"
+import { decodeReason, refusal } from "./terms.ts"
 
 /** The implementation of a verb; its result is the value of the step. */
 export type Verb = (actor: Actor, args: ReadonlyArray<Json>) => Effect.Effect<unknown, unknown>
@@ -58,22 +59,46 @@ export const act =
       return lifted(call(actor, ...(values as ReadonlyArray<unknown> as Arguments<R>)))
     })
 
+/** The result of a start or a request that was refused, in OTP's form. */
+const refused = (world: World, error: unknown): unknown => {
+  if (error instanceof OtpError.StartIgnored) return "ignore"
+  if (error instanceof OtpError.StartFailed) return ["error", error.reason]
+  return error instanceof OtpError.ChildRefused ? ["error", refusal(world, error)] : undefined
+}
+
 const observing =
-  (toValue: (result: unknown) => unknown) =>
+  (toValue: (result: unknown) => unknown, refusalOf = (_world: World, _error: unknown): unknown => undefined) =>
   <const R extends ReadonlyArray<Reader<unknown>>>(observed: string, reads: R, call: Call<R>): Verb => {
     const [word, ...places] = observed.split(" ")
     const run = act(reads, call)
     return (actor, args) =>
-      Effect.map(run(actor, args), (result) =>
-        actor.observe(word, ...places.map((place) => args[Number(place)]), toValue(result))
+      run(actor, args).pipe(
+        Effect.map(toValue),
+        Effect.catchCause((cause) => {
+          const value = refusalOf(actor.world, Cause.squash(cause))
+          return value === undefined ? Effect.failCause(cause) : Effect.succeed(value)
+        }),
+        Effect.map((value) => actor.observe(word, ...places.map((place) => args[Number(place)]), value))
       )
   }
 
 /** A verb that observes a word, the arguments at these places, and the result: `info 0 1`. */
 export const verb = observing((result) => result)
 
-/** A verb that observes a word, the arguments at these places, and `ok`. */
-export const confirm = observing(() => "ok")
+/** A verb that observes a word, the arguments at these places, and `ok` or a refusal. */
+export const confirm = observing(() => "ok", refused)
+
+const starting = observing((pid) => ["ok", pid ?? "undefined"], refused)
+
+/**
+ * A verb that starts a process, and observes a word, the arguments at these places, and the process or a refusal. The process goes on
+ * before its starter does.
+ */
+export const begin = <const R extends ReadonlyArray<Reader<unknown>>>(
+  observed: string,
+  reads: R,
+  call: Call<R>
+): Verb => starting(observed, reads, async (actor, ...values) => call(actor, ...values))
 
 const isStep = (value: unknown): value is Effect.Effect<unknown, unknown> => Effect.isEffect(value)
 

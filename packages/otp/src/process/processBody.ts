@@ -11,7 +11,7 @@ import { perform } from "./runCallback.ts"
 export class Script implements Behaviour {
   readonly kind: "process" | "task"
   /** The process that started it, when it is a task. */
-  readonly caller: Cell | undefined
+  caller: Cell | undefined
   #body: ((self: Pid<unknown>) => unknown) | undefined
   #result: ((value: unknown) => void) | undefined
 
@@ -36,6 +36,11 @@ export class Script implements Behaviour {
       (value) => this.#done(cell, value),
       (failure) => die(cell, failure.reason, "own")
     )
+  }
+
+  /** A chain of tasks, each of which starts the next, keeps no dead process. */
+  ended(): void {
+    this.caller = undefined
   }
 
   #done(cell: Cell, value: unknown): void {

@@ -300,7 +300,8 @@ export const ignore = (task: Task<unknown>, from?: Pid): undefined => {
 }
 
 /**
- * The process that started a task, then the one that started that process if it is a task too, and so on; none for other processes.
+ * The process that started a living task, then the one that started that process if it is a living task too, and so on; none for other
+ * processes.
  *
  * **When to use**
  *

@@ -203,6 +203,19 @@ test("it is the child of a supervisor, by its label, and its tasks end before it
   expect([Process.exitReason(task), Process.exitReason(pid)]).toEqual(["shutdown", "shutdown"])
 })
 
+test("TSTART2 a task that ended has no callers, so that a chain of tasks keeps no dead process", async () => {
+  const [first, second] = await inProcess(system, async (self) => {
+    let next: Pid | undefined
+    const task = Task.startLink(self, (me) => {
+      next = Task.startLink(me, forever)
+    })
+    await hop()
+    return [task, next as unknown as Pid] as const
+  })
+  expect(Task.callers(second)).toEqual([first])
+  expect(Task.callers(first)).toEqual([])
+})
+
 test("TSTART2 callers returns who started a task, and who started that task, also under a supervisor", async () => {
   const supervisor = await TaskSupervisor.start(system)
   const seen = await inProcess(system, async (self) => {

@@ -3,42 +3,31 @@
  *
  * @module
  */
-import { Agent, GenServer, type Name, OtpError, type Pid, Process, Sys } from "@troupe/otp"
+import { Agent, GenServer, type Name, type Pid, Process, Sys } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { isList, type Json, list, number, present, text } from "../../runner/json.ts"
-import { type Actor, arg, act, confirm, type Turn, verb, type Verb, type Verbs, type World } from "../actor.ts"
+import { type Actor, arg, act, begin, confirm, type Turn, verb, type Verb, type Verbs, type World } from "../actor.ts"
 import { definitionOf, startOptionsOf } from "../serverDefinition.ts"
 import { decodeReason, RuntimeError } from "../terms.ts"
 
-/** The result of a start in OTP's form: `["ok", pid]`, `["error", reason]` or `"ignore"`. */
-export const started = async (start: () => Promise<Pid | undefined>, reasonOf = (reason: unknown) => reason) => {
-  try {
-    return ["ok", (await start()) ?? "undefined"]
-  } catch (error) {
-    if (error instanceof OtpError.StartIgnored) return "ignore"
-    if (error instanceof OtpError.StartFailed) return ["error", reasonOf(error.reason)]
-    throw error
-  }
-}
-
-/** `"ok"` after a promise. */
-export const done = async (promise: Promise<unknown>): Promise<"ok"> => promise.then(() => "ok")
-
 const start = (isLinked: boolean) =>
-  verb("start 0", [arg.text, arg.time], ({ world, self }, name, timeout) =>
-    started(async () => {
-      const definition = definitionOf(world, name)
-      const options = { ...startOptionsOf(world, name), ...present({ timeout: timeout && Number(timeout) }) }
-      return world.born(name, () =>
-        isLinked
-          ? GenServer.startLink(self, definition, undefined, options)
-          : GenServer.start(world.system, definition, undefined, options)
-      )
-    })
-  )
+  begin("start 0", [arg.text, arg.time], ({ world, self }, name, timeout) => {
+    const definition = definitionOf(world, name)
+    const options = { ...startOptionsOf(world, name), ...present({ timeout: timeout && Number(timeout) }) }
+    return world.born(name, () =>
+      isLinked
+        ? GenServer.startLink(self, definition, undefined, options)
+        : GenServer.start(world.system, definition, undefined, options)
+    )
+  })
 
 /** Calls a server. */
-export const call = ({ self }: Actor, target: Pid | Name, request: unknown, timeout: number | "infinity" | undefined) =>
+export const call = (
+  { self }: Actor,
+  target: Pid | Name,
+  request: unknown,
+  timeout: number | "infinity" | undefined
+): Effect.Effect<unknown, unknown> =>
   GenServer.callEffect<unknown, unknown>(target, request, { from: self, ...present({ timeout }) })
 
 const cast = (_: Actor, target: Pid | Name, message: unknown): void => GenServer.cast<unknown>(target, message)
@@ -78,8 +67,8 @@ const asked = (kind: string, runOf: (argument: Json | undefined, world: World) =
 const plus = (amount: Json | undefined) => (n: number) => n + number(amount)
 
 const startAgent = (valueOf: (value: Json | undefined, world: World) => () => number) =>
-  verb("agent_start", [arg.text, arg.raw], ({ world, self }, label, value) =>
-    started(async () => world.born(label, () => Agent.startLink(self, valueOf(value, world), { label })))
+  begin("agent_start", [arg.text, arg.raw], ({ world, self }, label, value) =>
+    world.born(label, () => Agent.startLink(self, valueOf(value, world), { label }))
   )
 
 /** A process, and the time to wait for it. */

@@ -5,27 +5,18 @@
  */
 import { DynamicSupervisor, OtpError, PartitionSupervisor, type Pid, Supervisor } from "@troupe/otp"
 import { number, object, optional, present, text } from "../../runner/json.ts"
-import { type Actor, arg, confirm, verb, type Verbs } from "../actor.ts"
+import { arg, begin, confirm, verb, type Verbs } from "../actor.ts"
 import { childSpecOf, dynamicOptionsOf, startServer, startSupervisor } from "../childSpecs.ts"
-import { refusal } from "../terms.ts"
-import { call, done, started } from "./servers.ts"
-
-/** The result of a request to a supervisor in OTP's form: that of the request, or `["error", reason]`. */
-export const answer = async ({ world }: Actor, request: () => Promise<unknown>): Promise<unknown> => {
-  try {
-    return await request()
-  } catch (error) {
-    if (error instanceof OtpError.ChildRefused) return ["error", refusal(world, error)]
-    throw error
-  }
-}
+import { call } from "./servers.ts"
 
 /** OTP returns the spec with the reason, unless the child already runs. */
-const withSpec = (reason: unknown): unknown =>
-  reason instanceof OtpError.AlreadyStarted ? reason : [reason, "_child_spec"]
+const withSpec = (error: unknown): never => {
+  if (!(error instanceof OtpError.StartFailed) || error.reason instanceof OtpError.AlreadyStarted) throw error
+  throw new OtpError.StartFailed({ reason: [error.reason, "_child_spec"] })
+}
 
-const change = (as: string, request: (supervisor: Pid, id: string) => Promise<unknown>) =>
-  verb(`${as} 1`, [arg.pid, arg.text], (actor, supervisor, id) => answer(actor, () => request(supervisor, id)))
+/** A supervisor, and the id of a child. */
+const child = [arg.pid, arg.text] as const
 
 type Info = Pick<Supervisor.ChildInfo, "pid" | "type">
 
@@ -38,45 +29,37 @@ const which = <A extends Info>(read: (supervisor: Pid) => Promise<ReadonlyArray<
 const count = (as: string) =>
   verb(as, [arg.pid], async (_, supervisor) => ({ ...(await Supervisor.countChildren(supervisor)) }))
 
-const startPartitions = verb("start_psup", [arg.text, arg.raw], ({ world, self }, label, options) => {
+const startPartitions = begin("start_psup", [arg.text, arg.raw], ({ world, self }, label, options) => {
   const { partitions, server, restart, max_restarts: maxRestarts } = object(options)
-  const child = {
+  const partition = {
     start: (parent: Pid) => startServer(world, parent, text(server)),
     ...present({ restart: restart as "permanent" | undefined })
   }
   const limits = present({ maxRestarts: optional(number, maxRestarts) })
-  return started(async () =>
-    world.born(label, () =>
-      PartitionSupervisor.startLink(self, { label, partitions: number(partitions), child, ...limits })
-    )
+  return world.born(label, () =>
+    PartitionSupervisor.startLink(self, { label, partitions: number(partitions), child: partition, ...limits })
   )
 })
 
 export const supervisors: Verbs = {
-  start_sup: verb("start 0", [arg.text], ({ world, self }, name) =>
-    started(async () => startSupervisor(world, self, name))
+  start_sup: begin("start 0", [arg.text], ({ world, self }, name) => startSupervisor(world, self, name)),
+  start_dynsup: begin("start 0", [arg.text], ({ world, self }, name) =>
+    world.born(name, () => DynamicSupervisor.startLink(self, dynamicOptionsOf(world, "sups", name)))
   ),
-  start_dynsup: verb("start 0", [arg.text], ({ world, self }, name) =>
-    started(async () =>
-      world.born(name, () => DynamicSupervisor.startLink(self, dynamicOptionsOf(world, "sups", name)))
-    )
+  start_child: begin("start_child", [arg.pid, arg.raw], ({ world }, supervisor, spec) =>
+    Supervisor.startChild(supervisor, childSpecOf(world, spec)).catch(withSpec)
   ),
-  start_child: verb("start_child", [arg.pid, arg.raw], (actor, supervisor, child) =>
-    answer(actor, () =>
-      started(async () => Supervisor.startChild(supervisor, childSpecOf(actor.world, child)), withSpec)
-    )
-  ),
-  terminate_child: change("terminate_child", (supervisor, id) => done(Supervisor.terminateChild(supervisor, id))),
-  restart_child: change("restart_child", (supervisor, id) => started(() => Supervisor.restartChild(supervisor, id))),
-  delete_child: change("delete_child", (supervisor, id) => done(Supervisor.deleteChild(supervisor, id))),
+  terminate_child: confirm("terminate_child 1", child, (_, ...at) => Supervisor.terminateChild(...at)),
+  restart_child: begin("restart_child 1", child, (_, ...at) => Supervisor.restartChild(...at)),
+  delete_child: confirm("delete_child 1", child, (_, ...at) => Supervisor.deleteChild(...at)),
   which_children: which(Supervisor.whichChildren, ({ id }) => id),
   count_children: count("count_children"),
-  dyn_start_child: verb("start_child", [arg.pid, arg.raw], (actor, supervisor, child) => {
-    const { id: _, ...spec } = childSpecOf(actor.world, child)
-    return answer(actor, () => started(() => DynamicSupervisor.startChild(supervisor, spec)))
+  dyn_start_child: begin("start_child", [arg.pid, arg.raw], ({ world }, supervisor, given) => {
+    const { id: _, ...spec } = childSpecOf(world, given)
+    return DynamicSupervisor.startChild(supervisor, spec)
   }),
-  dyn_terminate: verb("terminate_child 1", [arg.pid, arg.pid], (actor, supervisor, child) =>
-    answer(actor, () => done(DynamicSupervisor.terminateChild(supervisor, child)))
+  dyn_terminate: confirm("terminate_child 1", [arg.pid, arg.pid], (_, ...at) =>
+    DynamicSupervisor.terminateChild(...at)
   ),
   start_psup: (actor, [label = null, partitions = null, server = null]) =>
     startPartitions(actor, [label, { partitions, server }]),

@@ -5,11 +5,9 @@
  */
 import { type Pid, Task, TaskSupervisor } from "@troupe/otp"
 import { fieldsOf, optional, present } from "../../runner/json.ts"
-import { type Actor, arg, act, verb, type Verbs } from "../actor.ts"
+import { type Actor, arg, act, begin, confirm, verb, type Verbs } from "../actor.ts"
 import { dynamicOptionsOf, shutdownOf } from "../childSpecs.ts"
 import { bodyOf, labels } from "./processes.ts"
-import { done } from "./servers.ts"
-import { answer } from "./supervisors.ts"
 
 const remember = ({ world }: Actor, name: string, work: string, task: Task.Task<unknown>): void => {
   world.tasks.set(name, task)
@@ -41,17 +39,15 @@ const loose = (start: (actor: Actor, work: ReturnType<typeof bodyOf>) => Pid) =>
   act([arg.text], (actor, work) => actor.world.adopt(work, start(actor, bodyOf(actor.world, work))))
 
 const startTask = (as: string) =>
-  verb(as, [arg.pid, arg.text, arg.raw], (actor, supervisor, label, given) => {
+  begin(as, [arg.pid, arg.text, arg.raw], async ({ world }, supervisor, label, given) => {
     const { restart, shutdown } = fieldsOf(given)
     const options = present({
       restart: restart as "permanent" | "transient" | "temporary" | undefined,
       shutdown: optional(shutdownOf, shutdown)
     })
-    return answer(actor, async () => {
-      const pid = await TaskSupervisor.startChild(supervisor, bodyOf(actor.world, label), { label, ...options })
-      actor.world.adopt(label, pid)
-      return ["ok", pid]
-    })
+    const pid = await TaskSupervisor.startChild(supervisor, bodyOf(world, label), { label, ...options })
+    world.adopt(label, pid)
+    return pid
   })
 
 export const tasks: Verbs = {
@@ -70,9 +66,7 @@ export const tasks: Verbs = {
   ts_children: verb("ts_children", [arg.pid], async ({ world }, supervisor) =>
     labels(world, await TaskSupervisor.children(supervisor))
   ),
-  ts_terminate: verb("ts_terminate 1", [arg.pid, arg.pid], (actor, supervisor, pid) =>
-    answer(actor, () => done(TaskSupervisor.terminateChild(supervisor, pid)))
-  ),
+  ts_terminate: confirm("ts_terminate 1", [arg.pid, arg.pid], (_, ...at) => TaskSupervisor.terminateChild(...at)),
   await: verb("await 0", [arg.task, arg.time], (actor, task, ms) => Task.await(task, within(actor, ms))),
   await_many: verb("await_many", [arg.tasks, arg.time], (actor, all, ms) => Task.awaitMany(all, within(actor, ms))),
   yield: yielded("yield", Task.yield),
