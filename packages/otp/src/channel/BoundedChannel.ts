@@ -8,8 +8,7 @@
  * BOUND2. The items asked of `onDemand` and not pushed yet, and the unread items, are at most `bound` together. When a read leaves
  *         at most half of them, then `onDemand` is called with the number of the others.
  */
-import { Channel, type Options as ChannelOptions } from "./Channel.ts"
-import { Fifo } from "./fifo.ts"
+import { Channel, type Options as ChannelOptions, Fifo } from "./Channel.ts"
 
 /** The bound of a channel, and the functions of its owner. */
 export interface Options<A> extends Omit<ChannelOptions<A>, "onDemand"> {
@@ -92,17 +91,20 @@ export class BoundedChannel<A extends object | string | number> extends Channel<
     super.push(item)
   }
 
+  /** Reads an item, and makes room for the next write or demand. */
   override next(): Promise<IteratorResult<A, undefined>> {
     const read = super.next()
     this.#refill()
     return read
   }
 
+  /** Ends the channel after its kept items; waiting writes are refused. */
   override end(): void {
     super.end()
     this.#refuse()
   }
 
+  /** Ends the channel with an error; waiting writes are refused. */
   override fail(error: unknown): void {
     super.fail(error)
     this.#refuse()

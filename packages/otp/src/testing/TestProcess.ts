@@ -107,7 +107,7 @@ const testOf = (match: unknown): ((message: unknown) => boolean) => {
  * Elixir's `ExUnit.Assertions` and `ExUnit.Callbacks`.
  */
 export class TestProcess {
-  /** The system of the test. */
+  /** Where the processes under test run. Its clock is a test clock, unless the test has a system with another. */
   readonly system: System.System
   /** The pid of the test: pass it to the processes under test. */
   readonly pid: Process.Process<unknown>
@@ -128,7 +128,9 @@ export class TestProcess {
    * **Errors**: rejects with `NotReceived`.
    */
   expect<A>(match: ((message: unknown) => message is A) | A, options?: WaitOptions): Promise<A>
+  /** Waits for a message for which a function returns true. */
   expect(match: (message: unknown) => boolean, options?: WaitOptions): Promise<unknown>
+  /** The form of both. */
   async expect(match: unknown, options?: WaitOptions): Promise<unknown> {
     const found = await this.#take(testOf(match), options)
     if (found !== undefined) return found.message
