@@ -240,16 +240,18 @@ export class Channel<A extends object | string | number> extends Reader<A> {
   next(): Promise<IteratorResult<A, undefined>> {
     const ready = this.#unread === undefined && !this.#isOver ? undefined : this.#ready()
     if (ready !== undefined) return ready
-    if (this.#resolve === undefined) {
-      this.#isAsking = true
-      this.#demand()
-      this.#isAsking = false
-      const pushed = this.#unread === undefined && !this.#isOver ? undefined : this.#ready()
-      return pushed ?? new Promise(this.#park)
+    const isFirst = this.#resolve === undefined
+    const waiting = isFirst ? undefined : new Promise(this.#park)
+    this.#isAsking = isFirst
+    try {
+      this.#options.onDemand?.()
+    } catch (error) {
+      this.fail(error)
     }
-    const waiting = new Promise(this.#park)
-    this.#demand()
-    return waiting
+    this.#isAsking = false
+    if (waiting !== undefined) return waiting
+    const pushed = this.#unread === undefined && !this.#isOver ? undefined : this.#ready()
+    return pushed ?? new Promise(this.#park)
   }
 
   /** Closes the channel, and calls `onReturn`. */
@@ -262,14 +264,6 @@ export class Channel<A extends object | string | number> extends Reader<A> {
   async #leave(): Promise<IteratorResult<A, undefined>> {
     await this.#options.onReturn?.()
     return ended
-  }
-
-  #demand(): void {
-    try {
-      this.#options.onDemand?.()
-    } catch (error) {
-      this.fail(error)
-    }
   }
 
   /** The oldest kept item, or the end after the last one; `undefined` when a read must wait. */
