@@ -153,6 +153,8 @@ export class BatchCall implements OrderedCall {
   }
 }
 
+const noHalts: ReadonlyArray<StepHalt> = []
+
 /** The calls of a message. */
 export class BatchCalls {
   readonly all: ReadonlyArray<BatchCall>
@@ -168,15 +170,12 @@ export class BatchCalls {
 
   /** The halts, the one that counts first. */
   haltsIn(order: HaltOrder | undefined): ReadonlyArray<StepHalt> {
+    if (this.halts.length === 0) return noHalts
     return inHaltOrder(this.halts, order).flatMap((index) => this.all[index]?.outcome?.halt ?? [])
   }
 
-  /** The tool messages of the calls that are over, by their positions. */
-  get results(): ReadonlyMap<number, ToolMessage> {
-    const results = new Map<number, ToolMessage>()
-    for (const { index, outcome } of this.own) if (outcome !== undefined) results.set(index, outcome.message)
-    return results
-  }
+  /** The tool message of a call that is over. */
+  readonly resultAt = (position: number): ToolMessage | undefined => this.all[position]?.outcome?.message
 }
 
 /** How many calls of a reply run, unless an option sets it. */

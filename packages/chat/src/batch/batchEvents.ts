@@ -27,8 +27,8 @@ export interface CallState {
   readonly child?: ChildWait | undefined
 }
 
-/** The calls that have begun, or are over, by their positions. */
-export type CallStates = Readonly<Record<number, CallState>>
+/** The calls that have begun, or are over, by their positions; `null` for another call. */
+export type CallStates = ReadonlyArray<CallState | null>
 
 /**
  * The events that the actor `calls` sends.

@@ -90,20 +90,25 @@ export const next = (
   { schedule, limit, stopped }: OrderRules
 ): Moves => {
   const starts: Array<number> = []
-  const skips: Array<number> = []
   const earlier = new Earlier(calls, accesses, schedule)
   let places = limit
   let halts = false
-  for (const call of calls) {
+  /** Whether a call that is not over has no access. */
+  let isLoose = false
+  for (let index = 0; index < calls.length; index++) {
+    const call = calls[index] as OrderedCall
     if (hasPlace(call)) places--
     if (call.halts === "halt") halts = true
+    else if (accesses[index] === undefined && call.state !== "done") isLoose = true
   }
+  const skips: Array<number> = []
+  const maySkip = halts || stopped !== undefined
   let isHalted = halts && schedule === "reference"
   let isOver = true
   for (let index = 0; index < calls.length; index++) {
     const call = calls[index] as OrderedCall
-    if (halts && schedule === "effects" && call.halts === "halt") isHalted = true
-    if (isSkipped(call, isHalted, stopped)) skips.push(index)
+    if (call.state === "done") isHalted ||= schedule === "effects" && call.halts === "halt"
+    else if (maySkip && isSkipped(call, isHalted, stopped)) skips.push(index)
     else if (isActive(call)) {
       isOver = false
       const access = accesses[index]
@@ -111,9 +116,9 @@ export const next = (
         starts.push(index)
         places--
       }
-      // Of the calls behind this one, none starts, and none is skipped.
-      if (places <= 0 && !halts && stopped === undefined) break
       earlier.add(access)
+      // Of the calls behind this one, none starts, and none is skipped.
+      if (!maySkip && (places <= 0 || (earlier.isBarrier && !isLoose))) break
     }
   }
   return { starts, skips, isOver }
@@ -137,6 +142,11 @@ class Earlier {
     this.#schedule = schedule
     this.#writes =
       schedule === "reference" && calls.some((call, index) => accesses[index]?.effect === "write" && isActive(call))
+  }
+
+  /** Whether every call with an access waits. */
+  get isBarrier(): boolean {
+    return this.#write && this.#schedule === "effects"
   }
 
   /** Whether a call with this access waits for an earlier call. */

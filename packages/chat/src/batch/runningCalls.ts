@@ -98,7 +98,7 @@ export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner
     if (cancelled) this.#moves.stop("cancelled")
     for (const call of this.#calls.own) {
       const state = states[call.index]
-      if (state === undefined) continue
+      if (state === undefined || state === null) continue
       this.#ends.restore(call, state)
       if (state.end !== undefined) this.ended(call.index, state.end)
     }

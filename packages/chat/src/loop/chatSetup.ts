@@ -203,9 +203,12 @@ const endIn = (event: { readonly type: string }): EndOfCall => {
   return event.type.startsWith("xstate.error") ? { type: "died", reason: held(error) } : output
 }
 
-const withCall = (step: ChatContext["step"], index: number, state: CallState = {}): Pick<ChatContext, "step"> => ({
-  step: { ...step, calls: { ...step?.calls, [index]: state } }
-})
+const withCall = (step: ChatContext["step"], index: number, state: CallState): Pick<ChatContext, "step"> => {
+  const calls: Array<CallState | null> = step?.calls === undefined ? [] : step.calls.slice()
+  while (calls.length < index) calls.push(null)
+  calls[index] = state
+  return { step: { ...step, calls } }
+}
 
 /** The calls of a message run; then the chart is in the state `target`. */
 export const callingUntil = <Target extends string>(target: Target) =>
@@ -304,7 +307,7 @@ export const chatSetup = setup({
     endCancelled: assign(({ context }) => ({ step: { ...context.step, ending: { type: "cancelled" } } })),
     beginCalls: StateMachine.sendTo("calls", ({ context: { step, stopped } }: At) => ({
       type: "begin",
-      calls: step?.calls ?? {},
+      calls: step?.calls ?? [],
       cancelled: stopped !== undefined
     })),
     startCall: StateMachine.spawnChild("toolCall", {
@@ -321,7 +324,7 @@ export const chatSetup = setup({
     ),
     recordCall: assign(({ context: { step }, event }) => {
       const { index, state } = event as { readonly index: number; readonly state?: CallState }
-      return withCall(step, index, state ?? step?.calls?.[index])
+      return withCall(step, index, state ?? step?.calls?.[index] ?? {})
     }),
     recordEnd: assign(({ context: { step }, event }) =>
       withCall(step, indexIn(event), { ...step?.calls?.[indexIn(event)], end: endIn(event) })

@@ -15,8 +15,9 @@
  */
 import { type SessionError, storeFailure } from "../errors/index.ts"
 import { continuesChild, type Conversation, type OpenCall, type OpenStep, type StepHalt } from "../record/index.ts"
+import type { ToolMessage } from "../model/index.ts"
 import * as Usage from "../model/Usage.ts"
-import { keptHalt, type Opened, withResults } from "./openCalls.ts"
+import { keptHalt, type Opened, withResults, withResultsAt } from "./openCalls.ts"
 import type { BatchCalls } from "../batch/index.ts"
 import type { HaltOrder } from "../options/index.ts"
 import { describe } from "../values/index.ts"
@@ -104,17 +105,17 @@ export class Journal {
     if (entry === undefined || calls === undefined || this.#isOver) return undefined
     const halt = this.#haltOver(entry.open)
     const open = { ...entry.open, calls: calls.all.map((call) => call.open), ...(halt !== undefined && { halt }) }
-    return { ...withResults({ thread: entry.thread, open }, calls.results), usage: this.#usageWith(entry.usage) }
+    return { ...withResultsAt({ thread: entry.thread, open }, calls.resultAt), usage: this.#usageWith(entry.usage) }
   }
 
   /** The usage with that of sub-agents whose calls are over: of all, or of those in these positions (JOUR7). */
   #usageWith(usage: Usage.Usage, positions?: ReadonlyMap<number, unknown>): Usage.Usage {
-    const own = this.#step?.calls.own ?? []
-    const counted = own.filter(({ index }) => positions?.has(index) !== false)
-    return counted.reduce(
-      (sum, { outcome }) => (outcome?.childUsage === undefined ? sum : Usage.add(sum, outcome.childUsage)),
-      usage
-    )
+    let sum = usage
+    for (const { index, outcome } of this.#step?.calls.own ?? []) {
+      const more = positions?.has(index) === false ? undefined : outcome?.childUsage
+      if (more !== undefined) sum = Usage.add(sum, more)
+    }
+    return sum
   }
 
   /** How many messages of that record stay as they are: up to the first call without a result. */
@@ -135,8 +136,9 @@ export class Journal {
     const { open, thread } = record
     const own = this.#entry?.open
     if (open === undefined || own?.at !== open.at || own.id !== open.id) return record
-    const came = this.#step?.calls.results ?? []
-    const results = new Map([...came].filter(([position]) => isLeft(open.calls[position])))
+    const results = new Map<number, ToolMessage>()
+    for (const { index, outcome } of this.#step?.calls.own ?? [])
+      if (outcome !== undefined && isLeft(open.calls[index])) results.set(index, outcome.message)
     if (results.size === 0) return record
     const halt = this.#haltOver(own)
     const known = halt === undefined ? open : { ...open, halt }

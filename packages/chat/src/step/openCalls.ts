@@ -36,13 +36,19 @@ export const openToolCalls = ({ thread, open }: Opened): ReadonlyArray<ToolCall>
 }
 
 /** Adds results in call order (OPEN2), and marks their calls as done. */
-export const withResults = ({ thread, open }: Opened, results: ReadonlyMap<number, ToolMessage>): Opened => {
-  if (results.size === 0) return { thread, open }
+export const withResults = ({ thread, open }: Opened, results: ReadonlyMap<number, ToolMessage>): Opened =>
+  results.size === 0 ? { thread, open } : withResultsAt({ thread, open }, (position) => results.get(position))
+
+/** Adds the results that the calls have, in call order (OPEN2), and marks these calls as done. */
+export const withResultsAt = (
+  { thread, open }: Opened,
+  resultAt: (position: number) => ToolMessage | undefined
+): Opened => {
   let known = open.at + 1
   const messages: Array<Message> = thread.messages.slice(0, known)
   const calls = open.calls.map((call, position) => {
     const isDone = call.state === "done"
-    const result = isDone ? thread.messages[known++] : results.get(position)
+    const result = isDone ? thread.messages[known++] : resultAt(position)
     if (result !== undefined) messages.push(result)
     return isDone || result === undefined ? call : done
   })
