@@ -9,7 +9,7 @@ import {
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import * as Effect from "effect/Effect"
 import type { McpServerParams } from "./mcpServer.ts"
-import type { SigningTransport } from "./signIn.ts"
+import { SignInProvider, type SigningTransport } from "./signIn.ts"
 
 /** A transport, its farewell to the server before it closes, and the server's standard error. */
 export interface OpenTransport {
@@ -78,5 +78,6 @@ const sse = (server: OverHttp, auth: Auth): OpenTransport => {
 const optionsOf = (server: OverHttp, auth: Auth) => ({
   ...(server.headers === undefined ? {} : { requestInit: { headers: { ...server.headers } } }),
   ...(server.fetch === undefined ? {} : { fetch: server.fetch }),
-  ...(auth === undefined ? {} : { authProvider: auth })
+  ...(auth === undefined ? {} : { authProvider: auth }),
+  skipIssuerMetadataValidation: auth instanceof SignInProvider && auth.skipIssuerMetadataValidation
 })

@@ -40,6 +40,11 @@ export interface SignIn {
   readonly client?: { readonly id: string; readonly secret?: string | undefined } | undefined
   /** The URL of a document that describes this client, which some servers use in place of a registration. Default: none. */
   readonly clientMetadataUrl?: string | undefined
+  /**
+   * Whether the metadata of an authorization server must name the server that it was loaded from. `false` is for servers of the
+   * revision 2025-03-26 that name another one, and weakens the security. Default: `true`.
+   */
+  readonly checksIssuer?: boolean | undefined
   /** Where tokens are kept. Default: in memory, for this server of this program. */
   readonly storage?: SignInStorage | undefined
 }
@@ -66,10 +71,13 @@ export class SignInProvider implements OAuthClientProvider {
   readonly #how: SignIn
   readonly #storage: SignInStorage
   readonly clientMetadataUrl?: string
+  /** The option of the transport for `checksIssuer`. */
+  readonly skipIssuerMetadataValidation: boolean
   #asked: URL | undefined
 
   constructor(how: SignIn) {
     this.#how = how
+    this.skipIssuerMetadataValidation = how.checksIssuer === false
     this.#storage = how.storage ?? inMemory()
     if (how.clientMetadataUrl !== undefined) this.clientMetadataUrl = how.clientMetadataUrl
   }

@@ -1,0 +1,125 @@
+/**
+ * Agents and tools as an MCP server.
+ *
+ * Owns: the sessions of its clients. Does not own the Troupe, nor sockets.
+ *
+ * MCPS1. A request over HTTP is answered only for a caller that `authorize` names, and not for a page of another origin that is not
+ *        listed.
+ * MCPS2. After `close` the sessions and the open requests have ended; the turns of conversations go on unless their calls were cancelled.
+ */
+import {
+  createMcpHandler,
+  fromJsonSchema,
+  isLegacyRequest,
+  McpServer,
+  type McpServerOptions
+} from "@modelcontextprotocol/server"
+import { serveStdio } from "@modelcontextprotocol/server/stdio"
+import type { RunningTroupe } from "@troupe/chat"
+import { agentOutput, agentSchema, callAgent } from "./agentTool.ts"
+import { callTool } from "./plainTool.ts"
+import type { McpCaller, McpServeOptions, Serving } from "./served.ts"
+import { Sessions } from "./sessions.ts"
+
+/** Agents and tools that MCP clients can use. `listen` of `@troupe/server/Node` takes it. */
+export interface McpService {
+  /** Answers a request over streamable HTTP. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Serves one client over the standard streams of this program, until the client closes them or `close` is called. */
+  readonly stdio: (caller?: McpCaller) => { readonly close: () => Promise<void> }
+  /** Ends its sessions and open requests. */
+  readonly close: () => Promise<void>
+  /** The `hosts` of the options. */
+  readonly hosts: ReadonlyArray<string> | undefined
+}
+
+/**
+ * Serves agents and tools of a Troupe to MCP clients, over streamable HTTP and standard streams.
+ *
+ * **Details**: a call of an agent is a turn. Its result has the `conversation`, which a later call can continue. Questions of the agent,
+ * and calls that wait for a decision of a caller that may approve, are questions to the user of the client. Starts of tools are progress. A
+ * cancelled call cancels its turn.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Fake, Troupe } from "@troupe/chat"
+ * import { Mcp } from "@troupe/mcp"
+ *
+ * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
+ * const service = Mcp.serve(troupe, {
+ *   agents: { helper: { description: "Helps" } },
+ *   authorize: () => ({ owner: "anna" })
+ * })
+ * const fetch = (url, init) => service.fetch(new Request(url, init))
+ * const client = await Mcp.start(troupe.system, { url: "http://localhost/mcp", fetch })
+ * client.tools.map(({ name }) => name) // => ["helper"]
+ * await service.close()
+ * await troupe.stop()
+ * ```
+ */
+export const serve = (troupe: RunningTroupe, options: McpServeOptions): McpService => {
+  const { maxBodyBytes } = options
+  const bound = maxBodyBytes === undefined ? {} : { maxRequestBodySize: maxBodyBytes }
+  const sessions = new Sessions(serverFor)
+  const modern = createMcpHandler(
+    ({ authInfo }) => serverFor({ troupe, options, caller: authInfo?.extra?.["caller"] as McpCaller }),
+    { legacy: "reject", ...bound }
+  )
+  const open = new Set<{ readonly close: () => Promise<void> }>()
+  return {
+    hosts: options.hosts,
+    fetch: async (request) => {
+      if (!isOwnOrigin(request, options.origins)) return new Response("This origin may not call", { status: 403 })
+      const caller = (await options.authorize?.(request)) ?? { deny: 401 as const }
+      if ("deny" in caller) return new Response("Who calls?", { status: caller.deny })
+      if (await isLegacyRequest(request, undefined, bound)) return sessions.answer(request, { troupe, options, caller })
+      return modern.fetch(request, { authInfo: { token: "", clientId: caller.owner, scopes: [], extra: { caller } } })
+    },
+    stdio: (caller = { owner: "stdio" }) => {
+      const handle = serveStdio(() => serverFor({ troupe, options, caller }))
+      open.add(handle)
+      return handle
+    },
+    close: async () => {
+      await Promise.all([sessions.close(), modern.close(), ...Array.from(open, (handle) => handle.close())])
+    }
+  }
+}
+
+/** The validator of a chat's tools checks the arguments. */
+const unchecked: NonNullable<McpServerOptions["jsonSchemaValidator"]> = {
+  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined })
+}
+
+/** Makes the server of one connection, or of one request. */
+const serverFor = (serving: Serving): McpServer => {
+  const { agents = {}, tools = [], name = "troupe", version = "0.1.0", instructions, register } = serving.options
+  const server = new McpServer(
+    { name, version },
+    { jsonSchemaValidator: unchecked, ...(instructions === undefined ? {} : { instructions }) }
+  )
+  for (const [tool, agent] of Object.entries(agents)) {
+    const inputSchema = fromJsonSchema<Parameters<typeof callAgent>[3]>(agentSchema)
+    const outputSchema = fromJsonSchema(agentOutput)
+    server.registerTool(tool, { description: agent.description, inputSchema, outputSchema }, (args, context) =>
+      callAgent(serving, agent, server, args, context)
+    )
+  }
+  for (const tool of tools) {
+    const inputSchema = fromJsonSchema<Record<string, unknown>>(tool.schema, unchecked)
+    const annotations = { readOnlyHint: tool.effect === "read" }
+    server.registerTool(tool.name, { description: tool.description, inputSchema, annotations }, (args, context) =>
+      callTool(serving, tool, server, args, context)
+    )
+  }
+  register?.(server, serving.caller)
+  return server
+}
+
+/** Whether a request comes from no page, from a page of this server, or from a listed origin (MCPS1). */
+const isOwnOrigin = (request: Request, origins: ReadonlyArray<string> = []): boolean => {
+  const origin = request.headers.get("origin")
+  if (origin === null || origins.includes(origin)) return true
+  const host = request.headers.get("host") ?? new URL(request.url).host
+  return URL.canParse(origin) && new URL(origin).host === host
+}
