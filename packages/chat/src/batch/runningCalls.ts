@@ -18,7 +18,7 @@
  *         another call that writes starts, and the batch ends with that error. The deadline of a call does not run
  *         meanwhile.
  */
-import { OtpError, Process, System } from "@troupe/otp"
+import { OtpError, type Pid, Process, StateMachine, System } from "@troupe/otp"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import { defaultSystem, type SlotLine } from "../async/index.ts"
@@ -33,7 +33,7 @@ import {
   type ToolOutcome,
   toolOutcome
 } from "../call/index.ts"
-import type { SessionError, ToolError } from "../errors/index.ts"
+import { boundEnvironment, type SessionError, type ToolError } from "../errors/index.ts"
 import type { GateVerdict } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { ChildWait } from "../record/index.ts"
@@ -41,17 +41,16 @@ import { isProviderApproval, type Tool, toolFor } from "../tool/index.ts"
 import { describe, held, original } from "../values/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import type { BatchCall, BatchCalls } from "./batchCalls.ts"
-import type { IntentJournal, ToolBatchInput } from "./batchContract.ts"
-import type { BatchHost, CallsCommand, EndOfCall } from "./batchEvents.ts"
+import type { BatchEnv, IntentJournal, ToolBatchInput } from "./batchContract.ts"
+import type { BatchHost, CallsCommand, CallsEvent, EndOfCall } from "./batchEvents.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { accessesOf, notFound } from "./callAccesses.ts"
 import { CallEnds, type EndsOwner } from "./callEnds.ts"
-import { CallMoves, type MovesOwner } from "./callMoves.ts"
 import { CallRuns, type RunsOwner } from "./callRuns.ts"
-import { defaultLimit } from "./nextCalls.ts"
+import { CallMoves, defaultLimit, type MovesOwner } from "./nextCalls.ts"
 
 /** The running calls of a batch. */
-export class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner {
+class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner {
   readonly #input: ToolBatchInput
   readonly #host: BatchHost
   readonly #system: System.System
@@ -374,3 +373,25 @@ const refusalOf = (
     ? undefined
     : endedEarly(toolCall, "not_started", options, "not started: store_failed")
 }
+
+/** The actor that runs the calls of a message, for the chart that has them. */
+export const calls = StateMachine.fromCallback<undefined, BatchEnv, CallsCommand, CallsEvent>(
+  ({ env, send, turn, host }) => {
+    const running = new RunningCalls(boundEnvironment(env).batch(), { pid: host as Pid | undefined, send, turn })
+    env.runs(running, running.scope)
+    send({ type: "calls.ready" })
+    return {
+      receive: (command) => {
+        switch (command.type) {
+          case "begin":
+            return running.begin(command)
+          case "calls.cancel":
+            return running.cancelAll()
+          case "call.ended":
+            return running.ended(command.index, command.end)
+        }
+      },
+      close: () => running.leave()
+    }
+  }
+)
