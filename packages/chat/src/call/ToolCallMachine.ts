@@ -20,7 +20,7 @@
  */
 import { StateMachine } from "@troupe/otp"
 import { setup } from "xstate"
-import { boundEnvironment } from "../errors/index.ts"
+import { boundEnvironment, formatStatus } from "../errors/index.ts"
 import type { CallEnd, SettledRun, ToolCallEvent, ToolCallInput } from "./callEvents.ts"
 import type { CallEnv } from "./callEnv.ts"
 import { handler } from "./handlerRun.ts"
@@ -186,5 +186,6 @@ const machine = setup({
 
 /** Runs one tool call: queued, running, cancelling or restarting, then one final state. */
 export const toolCallMachine = StateMachine.hosted(StateMachine.published(machine), {
+  formatStatus,
   label: (input) => `ToolCall ${input?.name ?? ""}`
 })

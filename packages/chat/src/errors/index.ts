@@ -40,6 +40,7 @@ export {
 export { againAfter, isConflict, isFenced, isStoreRefusal, refused, storeFailure } from "./storeErrors.ts"
 export type { Refusal } from "./storeErrors.ts"
 export { boundEnvironment } from "./boundEnvironment.ts"
+export { formatStatus } from "./shownStatus.ts"
 export { nameAdvice, nameProblem, repeatedIndex, repeatedName } from "./toolName.ts"
 export { beginningOf, quoted, shortened, withoutStack } from "./truncate.ts"
 export { unknownName, unknownNames, unknownOption } from "./unknownKeys.ts"

@@ -16,7 +16,7 @@
  */
 import { StateMachine } from "@troupe/otp"
 import type { DoneActorEvent, ErrorActorEvent, Snapshot } from "xstate"
-import { isRecord, ValidationError } from "../errors/index.ts"
+import { formatStatus, isRecord, ValidationError } from "../errors/index.ts"
 import {
   type At,
   callEnds,
@@ -411,15 +411,17 @@ const refusalOfEarlier = (snapshot: Snapshot<unknown>): ValidationError | undefi
   return new ValidationError("undecodable", [{ field: ["snapshot"], reason }])
 }
 
+const reported = { refuses: refusalOfEarlier, formatStatus }
+
 /**
  * Runs turns. Between turns it is idle, interrupted, awaitingUser, awaitingApproval or awaitingTools; within a turn
  * hooking, committing, completing, or in phase A (a model request), B (its tool calls) or C (the end of the step); expiring after a wait
  * that took too long. In beginning, closing and withdrawing its environment, a `ChatEnv`, answers at once.
  */
-export const chatMachine = StateMachine.hosted(StateMachine.published(chartOf("chat")), { refuses: refusalOfEarlier })
+export const chatMachine = StateMachine.hosted(StateMachine.published(chartOf("chat")), reported)
 
 /** The same machine for one step of the thread in its input: it ends after that step. */
-export const stepMachine = StateMachine.hosted(StateMachine.published(chartOf("step")), { refuses: refusalOfEarlier })
+export const stepMachine = StateMachine.hosted(StateMachine.published(chartOf("step")), reported)
 
 /** The calls of a message without a chat. */
 const toolCalls = chatSetup.createMachine({
@@ -437,4 +439,7 @@ const toolCalls = chatSetup.createMachine({
 })
 
 /** Runs the calls of a message; then `step.ending` in its context has their outcomes. */
-export const toolCallsMachine = StateMachine.hosted(StateMachine.published(toolCalls), { label: () => "ToolCalls" })
+export const toolCallsMachine = StateMachine.hosted(StateMachine.published(toolCalls), {
+  formatStatus,
+  label: () => "ToolCalls"
+})

@@ -18,7 +18,7 @@
  */
 import { StateMachine } from "@troupe/otp"
 import { setup } from "xstate"
-import { type PreflightError, StreamError } from "../errors/index.ts"
+import { formatStatus, type PreflightError, StreamError } from "../errors/index.ts"
 import { emit } from "../events/index.ts"
 import { type Held, original } from "../values/index.ts"
 import { nextFallback, notifyRetry, type RetriedAttempt } from "./retryAttempts.ts"
@@ -191,5 +191,6 @@ const machine = setup({
 
 /** Runs one model request: opening, waiting before another attempt, streaming, then exhausted or refused. */
 export const adapterStreamMachine = StateMachine.hosted(StateMachine.published(machine), {
+  formatStatus,
   label: (input) => (input === undefined ? "AdapterStream" : `AdapterStream ${input.adapter}`)
 })

@@ -21,7 +21,7 @@
 import { GenServer, type Pid, Process, System, Timer } from "@troupe/otp"
 import { isSessionStore } from "./Store.ts"
 import { isPromiseLike } from "../async/index.ts"
-import { isStoreRefusal } from "../errors/index.ts"
+import { isRecord, isStoreRefusal } from "../errors/index.ts"
 import { type Draft, NewestEntries } from "./chatHeads.ts"
 import { awaitSweep, type Sweep, sweep } from "./expirySweep.ts"
 import { InboxInRecord } from "./inboxInRecord.ts"
@@ -237,6 +237,14 @@ const behind = ({ busy }: Guarded, id: string, run: () => void): void => {
 
 const isGuarded = ({ guard }: Guarded): boolean => guard !== undefined && Process.isAlive(guard)
 
+/** REPORT7: the type of a message, and its chat. */
+const shownOf = (message: unknown): unknown => {
+  if (!isRecord(message)) return undefined
+  const { type, _tag, id, left, record } = message
+  const chat = isRecord(record) ? record["id"] : (left ?? id)
+  return { type: type ?? _tag, ...(typeof chat === "string" && { chat }) }
+}
+
 export const storeServer = GenServer.make({
   label: "Store",
   init: (state: Guarded, self: Pid<Overdue | Sweep>) => {
@@ -289,5 +297,6 @@ export const storeServer = GenServer.make({
         (error) => reportFailure(system, "expire", ofAll, error)
       )
     }
-  }
+  },
+  formatStatus: ({ state, message }) => ({ state: { busy: state.busy.size }, message: shownOf(message) })
 })

@@ -1,6 +1,6 @@
 import * as OtelLogger from "@effect/opentelemetry/OtelLogger"
 import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from "@opentelemetry/sdk-logs"
-import type { System } from "@troupe/otp"
+import { GenServer, Observer, type Pid, Process, Sys, System } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { expect, test, vi } from "vitest"
@@ -121,6 +121,47 @@ test("REPORT5 an expected end is no report: a cancelled turn, a failed tool, a r
   await chat.send("Once more").result()
   expect(reports).toEqual([])
 })
+
+test.each([{}, { inspect: () => {} }])(
+  "REPORT7 a crash of a process of a chat prints no text of the conversation: options %o",
+  async (options) => {
+    let isRunning = false
+    const lines: Array<string> = []
+    const { troupe, system } = await check.troupe({
+      adapter: check.fake({ scripts: [calls(["look", { at: "SECRET arguments" }])] }),
+      tools: [
+        handling("look", (_args, { signal }) => {
+          isRunning = true
+          return new Promise((_resolve, reject) => signal.addEventListener("abort", reject))
+        })
+      ],
+      logger: ({ message }) => void lines.push(message),
+      ...options
+    })
+    const chat = await troupe.chat("c1")
+    const ended = chat.send("SECRET question").result()
+    void ended.catch(() => {})
+    await until(() => isRunning)
+    const pids = Array.from(System.processes(system))
+    for (const pid of pids) expect(JSON.stringify(Observer.inspect(pid))).not.toContain("SECRET")
+    const running = pids.find(({ label }) => label === "Chat c1") as Pid<object>
+    expect(Observer.inspect(running)?.state).toBe('{ chat: "c1", state: { running: "phaseB" } }')
+
+    await Sys.replaceState<{ readonly context: object }>(running, (state) => ({
+      ...state,
+      context: { ...state.context, inbox: undefined }
+    }))
+    Process.send(running, { type: "turn.start", turn: { id: "t2", messages: ["SECRET message"] } })
+    await ended.catch(() => {})
+    const store = pids.find(({ label }) => label === "Store") as GenServer.Server<object>
+    const wrong = { type: "save", id: "c1", input: "SECRET input" }
+    await expect(GenServer.call(store, wrong)).rejects.toMatchObject({ _tag: "CallExit" })
+    expect(lines).toEqual([
+      expect.stringMatching(/handling "turn\.start", state \{ chat: "c1", state: \{ running: "phaseB" \} \}$/),
+      expect.stringMatching(/handling \{ type: "save", chat: "c1" \}, state \{ busy: 0 \}$/)
+    ])
+  }
+)
 
 test("REPORT6 a Troupe without a system passes its logger on, and prints without one", async () => {
   const lines: Array<unknown> = []

@@ -409,6 +409,15 @@ export interface HostedOptions<M extends AnyStateMachine> {
    * continues from every snapshot.
    */
   readonly refuses?: (snapshot: Snapshot<unknown>) => Error | undefined
+  /**
+   * Returns what crash reports, `Sys.status` and the observer show of the machine and of the event that it handles. Default: all of it.
+   *
+   * **Contract**: it is short, and has no effects. When it throws, the shown text says so.
+   */
+  readonly formatStatus?: (status: {
+    readonly state: Pick<SnapshotFrom<M>, "value" | "context">
+    readonly message: unknown
+  }) => { readonly state?: unknown; readonly message?: unknown }
 }
 
 /** What a machine uses that the host does not perform; empty for a machine that can be hosted. */

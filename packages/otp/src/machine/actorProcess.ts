@@ -11,6 +11,7 @@
 import type { AnyActorLogic, Actor, EventObject, Snapshot } from "xstate"
 import { type ExitReason, isDown, isExit, isStop } from "../core/index.ts"
 import { type Behaviour, type Cell, die } from "../kernel/index.ts"
+import { shownOfMachine } from "./chart/index.ts"
 
 const eventOf = (message: unknown): unknown => {
   if (isExit(message)) return { type: "process.exit", from: message.from, reason: message.reason }
@@ -43,6 +44,12 @@ export interface RunningActor {
   readonly stop: () => void
 }
 
+type ShownSnapshot = Snapshot<unknown> & {
+  readonly machine?: { readonly config: object }
+  readonly value?: unknown
+  readonly context?: unknown
+}
+
 export class ActorProcess implements Behaviour {
   readonly kind: "machine" | "actor"
   readonly actor: RunningActor
@@ -73,10 +80,22 @@ export class ActorProcess implements Behaviour {
 
   /** The state and context of a chart; the snapshot of other logic. */
   outline(): unknown {
-    const snapshot: Snapshot<unknown> & { readonly value?: unknown; readonly context?: unknown } =
-      this.actor.ref.getSnapshot()
+    const snapshot = this.#snapshot
     const { value, context } = snapshot
     return value === undefined ? snapshot : { value, context }
+  }
+
+  /** Of an actor that is no machine, reports show nothing if its parent machine has `formatStatus`. */
+  shown(message: unknown): ReturnType<NonNullable<Behaviour["shown"]>> {
+    const snapshot = this.#snapshot
+    const { machine } = snapshot
+    if (machine !== undefined) return shownOfMachine(machine, snapshot, message)
+    const above = this.notifies?.behaviour
+    return above instanceof ActorProcess && above.shown(undefined) !== undefined ? {} : undefined
+  }
+
+  get #snapshot(): ShownSnapshot {
+    return this.actor.ref.getSnapshot()
   }
 
   replace(snapshot: unknown): boolean {

@@ -2,7 +2,7 @@
  * Records the properties of a process before it ends.
  *
  * CRASH1. It never throws, whatever the reason, the message and the state are; a value that cannot be shown is marked.
- * CRASH2. What `formatStatus` of a server leaves out is in no crash report, no status and no view of the observer.
+ * CRASH2. What `formatStatus` of a server or a machine leaves out is in no crash report, no status and no view of the observer.
  */
 import { attempt, type CrashReport, type ExitReason, format, summary } from "../core/index.ts"
 import type { Cell } from "../kernel/index.ts"

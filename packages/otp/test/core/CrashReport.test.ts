@@ -346,6 +346,42 @@ test("CRASH1 a message or a state that cannot be read is said not to be shown", 
   await System.stop(system)
 })
 
+test.each(["in a table", "by XState", "by XState, with an environment"])(
+  "CRASH2 what formatStatus of a machine leaves out is in no report, when it is run %s",
+  async (run) => {
+    const { reports, system } = loud()
+    const machine = setup({
+      types: { context: {} as { secret: string; opened: number }, events: {} as { type: "open"; code: string } },
+      actions: {
+        jam: (): void => {
+          throw new Error("jammed")
+        }
+      }
+    }).createMachine({
+      context: { secret: "gold", opened: 0 },
+      initial: "shut",
+      states: { shut: { on: { open: { actions: "jam" } } } }
+    })
+    const vault = StateMachine.hosted(machine, {
+      formatStatus: ({ state: { value, context }, message }) => ({
+        state: { value, opened: context.opened },
+        message: message === undefined ? undefined : "a code"
+      })
+    })
+    const pid = StateMachine.start(system, run.endsWith("environment") ? StateMachine.bind(vault, {}) : vault, {
+      ...(run !== "in a table" && { inspect: () => {} })
+    })
+    const state = '{ value: "shut", opened: 0 }'
+    expect((await Sys.status(pid)).state).toEqual({ value: "shut", opened: 0 })
+    expect(Observer.inspect(pid)?.state).toBe(state)
+    expect(await Sys.getState(pid)).toMatchObject({ context: { secret: "gold" } })
+    Process.send(pid, { type: "open", code: "1234" })
+    await hop()
+    expect(reports).toMatchObject([{ state, handling: '"a code"' }])
+    await System.stop(system)
+  }
+)
+
 test("CRASH2 what formatStatus leaves out is in no crash report, no status and no view of the observer", async () => {
   const { reports, system } = loud()
   const vault = GenServer.make({

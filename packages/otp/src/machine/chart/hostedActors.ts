@@ -36,7 +36,12 @@ export interface ChildOptions {
   readonly inside?: boolean
   /** Why the machine does not continue from a stored snapshot; `undefined` if it does. */
   readonly refuses?: (snapshot: xstate.Snapshot<unknown>) => Error | undefined
+  /** Returns what reports show of the machine; its state is `value` and `context`. */
+  readonly formatStatus?: (status: never) => ShownStatus
 }
+
+/** What reports show of a process; `undefined` if they show all of it. */
+type ShownStatus = { readonly state?: unknown; readonly message?: unknown } | undefined
 
 /** An actor as its host runs it. `effect` returns an Effect. */
 export type HostedActor =
@@ -57,14 +62,31 @@ export const registerActor = <L extends AnyActorLogic>(logic: L, actor: HostedAc
 export const hostedActorOf = (logic: AnyActorLogic): HostedActor | undefined => actors.get(logic)
 
 /** Registers a machine to be hosted, and how it runs as a child; the machine itself is unchanged. */
-export const registerChild = (machine: AnyStateMachine, options: ChildOptions): void =>
-  void actors.set(machine, { kind: "machine", machine, options })
+export const registerChild = (machine: AnyStateMachine, options: ChildOptions): void => {
+  const actor: HostedActor = { kind: "machine", machine, options }
+  actors.set(machine, actor)
+  actors.set(machine.config, actor)
+}
 
 /** Throws when a machine refuses this stored snapshot (PERSIST4). */
 export const checkStored = (machine: AnyActorLogic, stored: object): void => {
   const actor = hostedActorOf(machine)
   const refusal = actor?.kind === "machine" ? actor.options.refuses?.(stored as xstate.Snapshot<unknown>) : undefined
   if (refusal !== undefined) throw refusal
+}
+
+/**
+ * What reports show of a machine and a message; `undefined` if they show all of it. A machine of `provide` or `bind` shows the same, because it
+ * has the same config.
+ */
+export const shownOfMachine = (
+  { config }: { readonly config: object },
+  { value, context }: { readonly value?: unknown; readonly context?: unknown },
+  message: unknown
+): ShownStatus => {
+  const actor = actors.get(config)
+  if (actor?.kind !== "machine") return undefined
+  return actor.options.formatStatus?.({ state: { value, context }, message } as never)
 }
 
 /** The effect function of a named action, if it has one. */

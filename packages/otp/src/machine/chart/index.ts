@@ -14,6 +14,7 @@ export {
   registerActor,
   registerChild,
   setEnvironment,
-  setHost
+  setHost,
+  shownOfMachine
 } from "./hostedActors.ts"
 export type { ActorScope, HostedActor, RunningCallback, StartCallback } from "./hostedActors.ts"

@@ -24,6 +24,7 @@ import {
   type ChildStart,
   type HostedActor,
   type RunningCallback,
+  shownOfMachine,
   strictArgs
 } from "../chart/index.ts"
 import { Child, ChartRun, type RunHost } from "./chartRun.ts"
@@ -54,6 +55,10 @@ class Mail {
 
 const isEvent = (message: unknown): message is EventObject =>
   typeof message === "object" && message !== null && "type" in message && typeof message.type === "string"
+
+const eventOf = (message: unknown): unknown => (message instanceof Mail ? message.event : message)
+
+const stateOf = ({ value, context }: ChartData): object => ({ value, context })
 
 /** Lists of effects that no step uses at present. */
 const lists: Array<Array<ChartEffect>> = []
@@ -110,8 +115,11 @@ export class ChartProcess implements Behaviour, RunHost {
   }
 
   outline(): unknown {
-    const { value, context } = this.root.chart
-    return { value, context }
+    return stateOf(this.root.chart)
+  }
+
+  shown(message: unknown): ReturnType<NonNullable<Behaviour["shown"]>> {
+    return shownOfMachine(this.root.chart.table.machine, this.root.chart, eventOf(message))
   }
 
   replace(snapshot: unknown): boolean {
@@ -151,8 +159,7 @@ export class ChartProcess implements Behaviour, RunHost {
   }
 
   turn(task: () => void): void {
-    const { cell } = this
-    if (cell.dead) return
+    if (this.cell.dead) return
     const inTurn = (): void => {
       this.#isHandling = true
       try {
@@ -161,7 +168,7 @@ export class ChartProcess implements Behaviour, RunHost {
         this.#drain()
       }
     }
-    deliver(cell, new MailboxTask(inTurn))
+    deliver(this.cell, new MailboxTask(inTurn))
   }
 
   #enter(run: ChartRun, input: unknown, from: PersistedChart | undefined): void {
