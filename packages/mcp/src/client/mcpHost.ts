@@ -8,7 +8,7 @@
  *        when there is none. A lost connection fails its own calls only.
  * MCPH4. A connection opened ahead is hosted by the first process only; every later one opens its own.
  */
-import type { PriorDiscovery, Tool as McpTool } from "@modelcontextprotocol/client"
+import type { Client, PriorDiscovery, Tool as McpTool } from "@modelcontextprotocol/client"
 import type { Tool } from "@troupe/chat/tools"
 import { type ChildSpec, GenServer, type Pid, Process, type System } from "@troupe/otp"
 import {
@@ -21,7 +21,7 @@ import {
   type McpServerParams,
   SignInProvider
 } from "../connection/index.ts"
-import { type Attachments, attachmentsOf, attachmentTools, blocksAt, boundedText, toolsOf } from "../tools/index.ts"
+import { type Attachments, attachmentsOf, attachmentTools, boundedText, toolsOf } from "../tools/index.ts"
 import { mcpProcess } from "./mcpProcess.ts"
 
 /** One server, with or without a process. */
@@ -52,7 +52,7 @@ export class McpHost implements McpServer {
     const auth = "url" in server ? server.auth : undefined
     this.#signIn = auth !== undefined && "open" in auth ? new SignInProvider(auth) : undefined
     this.childSpec = { id: `mcp:${this.name}`, start: (parent) => this.startLink(parent, true) }
-    const { resources, read, prompts, prompt, complete } = attachmentsOf(async () => this.#connected().client)
+    const { resources, read, prompts, prompt, complete } = attachmentsOf((run) => this.#ask(run))
     this.resources = resources
     this.read = read
     this.prompts = prompts
@@ -127,8 +127,8 @@ export class McpHost implements McpServer {
   #list(connection: McpConnection, listed: ReadonlyArray<McpTool>): void {
     if (this.#current !== connection) return
     const own = toolsOf(listed, { ...this.options, server: this.name }, async (call) => this.#connected().call(call))
-    const read = async (uri: string) => blocksAt(this.#connected().client, uri)
-    this.#tools = [...own, ...attachmentTools(connection.client, this.options, own, this, read)]
+    const has = connection.client.getServerCapabilities()
+    this.#tools = [...own, ...attachmentTools(has, this.options, own, this, (run) => this.#ask(run))]
     this.options.onTools?.(this.#tools)
   }
 
@@ -144,6 +144,10 @@ export class McpHost implements McpServer {
 
   gone(connection: McpConnection): void {
     if (this.#current === connection) this.#current = undefined
+  }
+
+  async #ask<A>(run: (client: Client) => Promise<A>): Promise<A> {
+    return this.#connected().ask(run)
   }
 
   #connected(): McpConnection {

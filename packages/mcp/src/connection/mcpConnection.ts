@@ -18,6 +18,8 @@ import {
   LOG_LEVEL_META_KEY,
   type PriorDiscovery,
   type Progress,
+  SdkError,
+  SdkErrorCode,
   SdkHttpError,
   type Tool,
   UrlElicitationRequiredError
@@ -75,7 +77,7 @@ export class McpConnection {
     this.#signIn = signIn
   }
 
-  /** The SDK's client, for requests beside calls. */
+  /** The SDK's client, for what the server said when it connected. */
   get client(): Client {
     if (this.#client === undefined) throw this.#lost ?? new McpError("connection_lost", this.#name)
     return this.#client
@@ -101,11 +103,21 @@ export class McpConnection {
       const logs =
         this.client.getServerCapabilities()?.logging !== undefined && this.client.getProtocolEra() === "legacy"
       if (logs && onLog !== undefined && logLevel !== undefined) await this.client.setLoggingLevel(logLevel)
-      const { tools } = await this.client.listTools({}, { timeout: this.#timeoutMs })
+      const { tools } = await this.ask((client) => client.listTools({}, { timeout: this.#timeoutMs }))
       return tools
     } catch (cause) {
       await this.close()
       throw new McpError("connection_failed", this.#name, { cause, output: this.#open?.complaints() ?? "" })
+    }
+  }
+
+  /** Sends a request, again after each sign-in that it needs. */
+  async ask<A>(run: (client: Client) => Promise<A>): Promise<A> {
+    try {
+      return await this.#signedIn(() => run(this.client))
+    } catch (error) {
+      // The server may have run the request.
+      throw isClosed(error) ? new McpError("connection_lost", this.#name, { cause: error }) : error
     }
   }
 
@@ -120,7 +132,7 @@ export class McpConnection {
     try {
       const options = { signal: cancel.signal, timeout: noTimeout, onprogress: (at: Progress) => progress(at) }
       const params = { name, arguments: args, ...this.#logMeta() }
-      return await this.#signedIn(() => this.#askedFirst(call, () => this.client.callTool(params, options)))
+      return await this.ask((client) => this.#askedFirst(call, () => client.callTool(params, options)))
     } catch (error) {
       if (error instanceof SdkHttpError && error.status === 404) this.#lose(error)
       throw error
@@ -248,6 +260,9 @@ export class McpConnection {
     this.#events?.lost(this.#lost)
   }
 }
+
+/** Whether the connection was closed before the answer. */
+const isClosed = (error: unknown): boolean => error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed
 
 /** Whether a server refuses the newer HTTP: the older one answers a POST so. */
 const refusesPost = (error: unknown): boolean => {

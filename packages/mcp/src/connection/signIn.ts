@@ -5,6 +5,7 @@
  *
  * SIGNIN1. The answer of a sign-in is used only if it has the `state` of its request.
  * SIGNIN2. A request is sent again after a sign-in, at most three times.
+ * SIGNIN3. The metadata of the authorization server are kept for one sign-in: the next one finds a server that has changed.
  */
 import {
   type OAuthClientMetadata,
@@ -138,8 +139,9 @@ export class SignInProvider implements OAuthClientProvider {
     return this.#load("tokens")
   }
 
-  saveTokens(tokens: StoredOAuthTokens): Promise<void> {
-    return this.#save("tokens", tokens)
+  async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
+    await this.#save("tokens", tokens)
+    await this.#storage.save("discovery", undefined)
   }
 
   redirectToAuthorization(url: URL): void {

@@ -3,7 +3,7 @@
  *
  * Owns: nothing; the chat is a process of the Troupe, and outlives the call.
  *
- * MCPA1. A cancelled call cancels its turn. A client that only disconnects and asks again by the conversation finds the conversation.
+ * MCPA1. A cancelled call cancels its turn. A call that ends because the server closes does not.
  * MCPA2. A caller reaches only conversations of its owner.
  * MCPA3. A call that waits for a person is allowed only for a caller that may approve; any other caller gets a failure that says so.
  */
@@ -39,7 +39,7 @@ export const agentOutput = {
 
 /** Runs one call. */
 export const callAgent = async (
-  { troupe, options, caller }: Serving,
+  { troupe, options, caller, closing }: Serving,
   { agent }: McpAgent,
   server: McpServer,
   args: { readonly message: string; readonly conversation?: string | undefined },
@@ -55,7 +55,8 @@ export const callAgent = async (
     const chat = await troupe.chat(id, agent === undefined ? {} : { agent })
     const turn = state === undefined ? chat.send(args.message) : answered(chat, state, context)
     if (turn === undefined) return failure(`The question was not answered; the conversation ${conversation} waits`)
-    const cancel = (): void => void chat.cancel({ turn: turn.id })
+    // A server that closes ends its calls, and not the turns.
+    const cancel = (): void => void (closing.aborted || chat.cancel({ turn: turn.id }))
     signal.addEventListener("abort", cancel, { once: true })
     try {
       if (signal.aborted) cancel()

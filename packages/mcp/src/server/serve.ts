@@ -60,11 +60,13 @@ export interface McpService {
 export const serve = (troupe: RunningTroupe, options: McpServeOptions): McpService => {
   const { maxBodyBytes } = options
   const bound = maxBodyBytes === undefined ? {} : { maxRequestBodySize: maxBodyBytes }
+  const closing = new AbortController()
   const sessions = new Sessions(serverFor)
-  const modern = createMcpHandler(
-    ({ authInfo }) => serverFor({ troupe, options, caller: authInfo?.extra?.["caller"] as McpCaller }),
-    { legacy: "reject", ...bound }
-  )
+  const serving = (caller: McpCaller): Serving => ({ troupe, options, caller, closing: closing.signal })
+  const modern = createMcpHandler(({ authInfo }) => serverFor(serving(authInfo?.extra?.["caller"] as McpCaller)), {
+    legacy: "reject",
+    ...bound
+  })
   const open = new Set<{ readonly close: () => Promise<void> }>()
   return {
     hosts: options.hosts,
@@ -72,15 +74,16 @@ export const serve = (troupe: RunningTroupe, options: McpServeOptions): McpServi
       if (!isOwnOrigin(request, options.origins)) return new Response("This origin may not call", { status: 403 })
       const caller = (await options.authorize?.(request)) ?? { deny: 401 as const }
       if ("deny" in caller) return new Response("Who calls?", { status: caller.deny })
-      if (await isLegacyRequest(request, undefined, bound)) return sessions.answer(request, { troupe, options, caller })
+      if (await isLegacyRequest(request, undefined, bound)) return sessions.answer(request, serving(caller))
       return modern.fetch(request, { authInfo: { token: "", clientId: caller.owner, scopes: [], extra: { caller } } })
     },
     stdio: (caller = { owner: "stdio" }) => {
-      const handle = serveStdio(() => serverFor({ troupe, options, caller }))
+      const handle = serveStdio(() => serverFor(serving(caller)))
       open.add(handle)
       return handle
     },
     close: async () => {
+      closing.abort()
       await Promise.all([sessions.close(), modern.close(), ...Array.from(open, (handle) => handle.close())])
     }
   }

@@ -63,6 +63,8 @@ export interface Serving {
   readonly troupe: RunningTroupe
   readonly options: McpServeOptions
   readonly caller: McpCaller
+  /** Aborted when the server closes. */
+  readonly closing: AbortSignal
 }
 
 /** The id of an owner's conversation, as `@troupe/server` makes it. */

@@ -11,36 +11,38 @@ import type { McpOptions, McpResource, McpServer } from "../connection/index.ts"
 /** The requests of a server about resources and prompts. */
 export type Attachments = Pick<McpServer, "resources" | "read" | "prompts" | "prompt" | "complete">
 
-/** The requests, to the client that is current at each. */
-export const attachmentsOf = (client: () => Promise<Client>): Attachments => ({
+/** Sends a request to the client that is current. */
+export type Ask = <A>(run: (client: Client) => Promise<A>) => Promise<A>
+
+/** The requests, each to the client that is current then. */
+export const attachmentsOf = (ask: Ask): Attachments => ({
   resources: async () => {
-    const at = await client()
-    const listed = await Promise.all([at.listResources(), at.listResourceTemplates().catch(noTemplates)])
-    return [...listed[0].resources.map(described), ...listed[1].resourceTemplates.map(described)]
+    const { resources } = await ask((client) => client.listResources())
+    const { resourceTemplates } = await ask((client) => client.listResourceTemplates()).catch(noTemplates)
+    return [...resources.map(described), ...resourceTemplates.map(described)]
   },
-  read: async (uri) => (await blocksAt(await client(), uri)).map(contentPart),
-  prompts: async () => (await (await client()).listPrompts()).prompts,
+  read: async (uri) => (await blocksAt(ask, uri)).map(contentPart),
+  prompts: async () => (await ask((client) => client.listPrompts())).prompts,
   prompt: async (name, args = {}) => {
-    const { messages } = await (await client()).getPrompt({ name, arguments: { ...args } })
+    const { messages } = await ask((client) => client.getPrompt({ name, arguments: { ...args } }))
     return messages.map(({ role, content }) => messageOf(role, contentPart(content)))
   },
   complete: async (of, argument) => {
     const ref: CompleteRequest["params"]["ref"] =
       "prompt" in of ? { type: "ref/prompt", name: of.prompt } : { type: "ref/resource", uri: of.uriTemplate }
-    const { completion } = await (await client()).complete({ ref, argument: { ...argument } })
+    const { completion } = await ask((client) => client.complete({ ref, argument: { ...argument } }))
     return completion.values
   }
 })
 
 /** The tools for resources and prompts that the server has and the host wants; a tool of the server with the name comes first. */
 export const attachmentTools = (
-  client: Client,
+  has: ReturnType<Client["getServerCapabilities"]> = {},
   { resourceTools = false, promptTools = false, prefix = "" }: McpOptions,
   own: ReadonlyArray<Tool.Tool>,
   { resources, prompts, prompt }: Attachments,
-  read: (uri: string) => Promise<ReadonlyArray<ContentBlock>>
+  ask: Ask
 ): ReadonlyArray<Tool.Tool> => {
-  const has = client.getServerCapabilities() ?? {}
   const reading = (
     name: string,
     description: string,
@@ -70,7 +72,7 @@ export const attachmentTools = (
       ? [
           reading("list_resources", "Lists the resources that read_resource reads", {}, () => listed(resources)),
           reading("read_resource", "Reads a resource", { uri: { type: "string" } }, async ({ uri }) =>
-            handlerResult({ content: [...(await read(String(uri)))] })
+            handlerResult({ content: [...(await blocksAt(ask, String(uri)))] })
           )
         ]
       : []),
@@ -90,8 +92,8 @@ export const attachmentTools = (
 }
 
 /** A resource as the blocks of a result. */
-export const blocksAt = async (client: Client, uri: string): Promise<ReadonlyArray<ContentBlock>> => {
-  const { contents } = await client.readResource({ uri })
+const blocksAt = async (ask: Ask, uri: string): Promise<ReadonlyArray<ContentBlock>> => {
+  const { contents } = await ask((client) => client.readResource({ uri }))
   return contents.map((resource) => ({ type: "resource", resource }))
 }
 

@@ -1,5 +1,5 @@
 import { InMemoryTransport } from "@modelcontextprotocol/client"
-import { createMcpHandler } from "@modelcontextprotocol/server"
+import { createMcpHandler, Server } from "@modelcontextprotocol/server"
 import { System } from "@troupe/otp"
 import { listen } from "@troupe/server/Node"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
@@ -113,6 +113,23 @@ describe.each(["older", "newer"])("a server of the %s protocol", (protocol) => {
       value: [{ role: "user" }, { role: "assistant" }]
     })
   })
+})
+
+test("MCPC4. an output schema that would hold a validator does not hold the program", async () => {
+  const transport = (): InMemoryTransport => {
+    const [ours, theirs] = InMemoryTransport.createLinkedPair()
+    const server = new Server({ name: "slow", version: "1.0.0" }, { capabilities: { tools: {} } })
+    const outputSchema = { type: "object" as const, properties: { text: { type: "string", pattern: "^(a+)+$" } } }
+    server.setRequestHandler("tools/list", () => ({
+      tools: [{ name: "t", inputSchema: { type: "object" as const }, outputSchema }]
+    }))
+    const structuredContent = { text: `${"a".repeat(50)}b` }
+    server.setRequestHandler("tools/call", () => ({ content: [], structuredContent }))
+    void server.connect(theirs)
+    return ours
+  }
+  const mcp = await Mcp.start(system, { transport })
+  expect(await call(mcp, "t")).toMatchObject({ type: "error" })
 })
 
 test("MCPT2. the host's word about a tool counts, and it may leave a tool out", async () => {

@@ -67,6 +67,16 @@ describe("the official filesystem server", () => {
 })
 
 describe("MCPH1. the server's OS process", () => {
+  test("MCPC1, MCPC2. is closed once by several stops, and its end is no loss", async () => {
+    const server = await Mcp.start(system, own())
+    const pid = await osPid(server)
+    const end = ended(server)
+    await Promise.all([server.stop(), server.stop()])
+    expect(await end).toBe("shutdown")
+    expect(server.health).toMatchObject({ status: "stopped", failedStarts: 0 })
+    expect(runs(pid)).toBe(false)
+  })
+
   test("ends with stop, and with it everything is gone", async () => {
     const server = await Mcp.start(system, own())
     const pid = await osPid(server)
@@ -110,13 +120,13 @@ describe("MCPH2. the end of the server", () => {
     const server = await Mcp.start(system, own(), { name: "fragile", restarts: { maxStarts: 1 } })
     const end = ended(server)
     const broken = await call(server, "crash")
-    expect(broken.type).toBe("error")
+    expect(broken).toMatchObject({ type: "error", reason: expect.stringContaining("may have had an effect") as string })
     expect(await end).toMatchObject({ _tag: "McpError", reason: "connection_lost", server: "fragile" })
     expect(String(await end)).toContain("about to crash")
     expect(await call(server, "pid")).toMatchObject({ type: "error" })
   })
 
-  test("is repaired by a supervisor, and the same tools work again", async () => {
+  test("MCPH4. is repaired by a supervisor, which hosts the connection that was opened ahead once, and the same tools work again", async () => {
     const listings: Array<number> = []
     const back = Promise.withResolvers<void>()
     const server = await Mcp.connect(own(), {

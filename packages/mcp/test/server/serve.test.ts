@@ -206,6 +206,56 @@ test("ASKED1. a question is answered over a restart of the server by a client of
   expect(await result).toMatchObject({ value: { text: "Done." } })
 })
 
+test("MCPS2. close ends the open calls, and the turn goes on", async () => {
+  const { promise: gate, resolve } = Promise.withResolvers<void>()
+  const slow = tool({ name: "pay", execute: () => gate.then(() => "paid") })
+  const { troupe, url, listening } = await served({ adapter: calling("pay"), tools: [slow] })
+  const mcp = await client("older", url, { restarts: { maxStarts: 1 } })
+  const running = call(mcp, "helper", { message: "Pay" })
+  await expect.poll(async () => (await troupe.list()).chats).toHaveLength(1)
+  const [found] = (await troupe.list()).chats
+  const chat = await troupe.chat(found?.id ?? "")
+  await listening.close()
+  resolve()
+  await expect.poll(async () => (await chat.view()).messages.at(-1)?.content).toBe("Done.")
+  await mcp.stop()
+  expect(await running).toMatchObject({ type: "error" })
+})
+
+test("ASKED2. a forged state reaches no conversation of another owner", async () => {
+  const { troupe, url } = await served({ adapter: calling("book"), tools: [asks] })
+  await (await troupe.chat("ben/c1")).send("Book").result()
+  const body = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: {
+      name: "helper",
+      arguments: { message: "x" },
+      inputResponses: { q0: { action: "accept", content: { answer: "Monday" } } },
+      requestState: JSON.stringify({ conversation: "../ben/c1", questions: ["input:"] }),
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { name: "t", version: "1" },
+        "io.modelcontextprotocol/clientCapabilities": {}
+      }
+    }
+  }
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "x-owner": "anna",
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": "helper"
+    },
+    body: JSON.stringify(body)
+  })
+  expect(await response.text()).toContain("no such conversation")
+})
+
 describe("MCPS1. a request is refused", () => {
   const post = (url: string, headers: Record<string, string>, body: unknown = {}) =>
     fetch(url, {
