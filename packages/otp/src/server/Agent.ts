@@ -105,5 +105,5 @@ export const cast = <S>(agent: AgentTarget<S>, change: (state: S) => Answer<S>):
   GenServer.cast<Step>(holderOf(agent), (state) => mapAnswer(change(state as S), (next) => [undefined, next] as const))
 
 /** Ends an agent after its earlier requests. Rejects like `GenServer.stop`. */
-export const stop = (agent: Pid | Name, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
-  GenServer.stop(agent, reason, timeout)
+export const stop = (agent: Pid | Name, reason?: ExitReason, timeout?: Timeout, from?: Pid): Promise<void> =>
+  GenServer.stop(agent, reason, timeout, from)

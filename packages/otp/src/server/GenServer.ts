@@ -454,12 +454,21 @@ export const reply = <Reply>(from: From<Reply>, value: Reply): void => {
  *
  * **Units and defaults**
  *
- * `reason` is `"normal"`; by default there is no timeout.
+ * `reason` is `"normal"`; by default there is no timeout. `from` is the calling process, by default the process that has its turn.
  *
  * **Errors**
  *
- * Rejects with `CallExit` if the process is dead, ends with another reason, or does not end in time; it then still ends. In the
- * turn of the process itself it rejects with `calling_self`: return `stopping` there.
+ * Rejects with `CallExit` if the process is dead, ends with another reason, or does not end in time; it then still ends. If the
+ * process stops itself, it rejects with `calling_self`: return `stopping` there.
+ *
+ * **Gotchas**
+ *
+ * A process that has waited in its handler no longer has its turn: pass `from` there. Without it, a process that stops itself waits for its
+ * own end.
  */
-export const stop = (target: Pid | Name, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
-  stopServer(cellAt(target), reason, milliseconds(timeout), "GenServer.stop")
+export const stop = (
+  target: Pid | Name,
+  reason: ExitReason = "normal",
+  timeout: Timeout = "infinity",
+  from?: Pid
+): Promise<void> => stopServer(cellAt(target), reason, milliseconds(timeout), "GenServer.stop", from)

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { Agent, Clock, Process, Supervisor, System } from "../../src/index.ts"
+import { Agent, Clock, GenServer, Process, Supervisor, System } from "../../src/index.ts"
 import { hop } from "../double/hop.ts"
 import { sleeper } from "../double/inProcess.ts"
 
@@ -82,4 +82,22 @@ test("SELFSTOP1 an agent or a server that stops itself in its turn gets calling_
   const seen = Agent.get(agent, () => Agent.stop(agent).catch((error: unknown) => error))
   expect(await seen).toEqual(stopping)
   expect(await Agent.get(agent, (n) => n)).toBe(1)
+})
+
+test("SELFSTOP1 after an await in its handler, an agent or a server that is from gets calling_self at once", async () => {
+  const refused = expect.objectContaining({ _tag: "CallExit", reason: "calling_self", in: "GenServer.stop" })
+  const agent = await Agent.start(system, () => 1)
+  const stopped = Agent.get(agent, async () => {
+    await hop()
+    return Agent.stop(agent, "normal", "infinity", agent).catch((error: unknown) => error)
+  })
+  expect(await stopped).toEqual(refused)
+  const shop = GenServer.make({
+    init: () => GenServer.ok(0),
+    handleCall: async (_request: "close", _from, state, self) => {
+      await hop()
+      return GenServer.replying(await GenServer.stop(self, "normal", "infinity", self).catch((e: unknown) => e), state)
+    }
+  })
+  expect(await GenServer.call(await GenServer.start(system, shop, undefined), "close")).toEqual(refused)
 })
