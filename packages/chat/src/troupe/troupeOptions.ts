@@ -3,7 +3,7 @@
  *
  * REPORT6. Without `system`, `onCrash`, `logger` and `silent` are those of the Troupe's own system. Beside `system` they are refused.
  */
-import type { InspectionEvent } from "xstate"
+import type { InspectionEvent, Observer } from "xstate"
 import * as z from "zod"
 import {
   countFrom1,
@@ -41,7 +41,7 @@ const ownOptions = {
   onCrash: functionType.optional(),
   logger: functionType.optional(),
   silent: z.boolean("must be true or false").optional(),
-  inspect: functionType.optional(),
+  inspect: z.union([functionType, having("a function or an observer", "next")]).optional(),
   suspendedTtlMs: positiveNumber.optional(),
   escalateAfterMs: positiveNumber.optional(),
   onEscalate: functionType.optional(),
@@ -253,10 +253,11 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
   /** `true` writes no reports. Default: `false`. */
   readonly silent?: boolean | undefined
   /**
-   * Called with XState's inspection events of every chat, for example by the Stately inspector. Default: no call.
+   * A function or an observer that is called with XState's inspection events of every chat, for example
+   * `createBrowserInspector().inspect` of `@statelyai/inspect`. Default: no call.
    *
    * **Details**: one actor system for each chat has the charts of the chat, its step, its model request, its batch and
    * every tool call. XState runs these charts then, which costs several times as much.
    */
-  readonly inspect?: ((event: InspectionEvent) => void) | undefined
+  readonly inspect?: ((event: InspectionEvent) => void) | Observer<InspectionEvent> | undefined
 }

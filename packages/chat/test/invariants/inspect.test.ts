@@ -31,6 +31,18 @@ test("INSPECT1 XState's inspection shows the chat, its steps, requests and every
   expect(ids.filter((id) => id === "adapterStream")).toHaveLength(2)
 })
 
+test("INSPECT1 an observer as inspect gets the events, and another object is refused", async () => {
+  const types = new Set<string>()
+  const { troupe } = await check.troupe({
+    adapter: check.fake({ script: says("done") }),
+    inspect: { next: ({ type }) => void types.add(type) }
+  })
+  await talk(troupe)
+  expect(types).toContain("@xstate.actor")
+  const refused = check.troupe({ adapter: check.fake({ script: says("done") }), inspect: { complete: () => {} } })
+  await expect(refused).rejects.toMatchObject({ _tag: "ValidationError", errors: [{ field: ["inspect"] }] })
+})
+
 test("INSPECT1 an inspected chat is cancelled like any other", async () => {
   const { troupe } = await check.troupe({
     adapter: check.fake({ scripts: [[{ text: "a" }, { hang: true }]] }),

@@ -81,6 +81,8 @@ export interface MachinePid<in out L extends AnyActorLogic> extends Pid<EventFro
   readonly [machineOf]?: (machine: L) => L
 }
 
+type Inspector = ((event: InspectionEvent) => void) | Observer<InspectionEvent>
+
 /** How a machine is started. */
 export interface Options<L extends AnyActorLogic> {
   /** The input of the machine, as in XState. */
@@ -93,8 +95,11 @@ export interface Options<L extends AnyActorLogic> {
   readonly label?: string
   /** Whether exit signals become `process.exit` events, except the signal of the parent. Default: false. */
   readonly trapExit?: boolean
-  /** Called with the inspection events of XState. Its errors are reported as crashes and do not affect the machine. */
-  readonly inspect?: (event: InspectionEvent) => void
+  /**
+   * A function or an observer that is called with the inspection events of XState, for example `createBrowserInspector().inspect` of
+   * `@statelyai/inspect`. Its errors are reported as crashes and do not affect the machine.
+   */
+  readonly inspect?: Inspector
   /** Called with the arguments of XState's `log`, as in XState. */
   readonly logger?: (...args: Array<unknown>) => void
   /** The environment of the machine's effects and callback actors, see `effect` and `fromCallback`. */
@@ -136,23 +141,23 @@ const launch = <L extends AnyActorLogic>(
   }
   if (parent !== undefined) join(parent, cell)
   if (chart === undefined) {
-    const guarded =
-      inspect === undefined ? actorOptions : { ...actorOptions, inspect: guardedInspector(kernel, cell, inspect) }
+    const guarded = { ...actorOptions, inspect: inspect && guardedInspector(kernel, cell, inspect) }
     kernel.as(cell, () => host(cell, asXStateRuns(machine, env), parent, guarded))
   } else kernel.as(cell, () => hostChart(cell, chart, { input, snapshot: stored, env }, parent))
   return cell
 }
 
 /** An error of an inspector is reported as a crash, and does not affect the machine. */
-const guardedInspector =
-  (kernel: Pick<Kernel, "report">, cell: Cell, inspect: (event: InspectionEvent) => void) =>
-  (event: InspectionEvent): void => {
+const guardedInspector = (kernel: Pick<Kernel, "report">, cell: Cell, inspect: Inspector) => {
+  const { next } = xstate.toObserver(inspect)
+  return (event: InspectionEvent): void => {
     try {
-      inspect(event)
+      next?.(event)
     } catch (error) {
       kernel.report(cell, error)
     }
   }
+}
 
 /** A hosted machine, as XState runs it: restored, it schedules its delayed events again. */
 const asXStateRuns = (machine: AnyActorLogic, env: unknown): AnyActorLogic =>

@@ -7,7 +7,7 @@
  * ATREE7. The inspector that `start` was given sees an event once: when its actor takes it. One that was added to the
  *        system later sees an event that waits twice: when it was sent, and when it is taken.
  */
-import { type InspectionEvent, toObserver } from "xstate"
+import type { InspectionEvent } from "xstate"
 import { actorHost, type AnyActor } from "./actorTable.ts"
 import { HostedActor } from "./hostedActor.ts"
 
@@ -20,7 +20,7 @@ export class ActorTree {
   /** `entered` is called with the root, before its first snapshot exists. */
   constructor(entered: (root: HostedActor) => void, inspector: Inspector | undefined) {
     this.#entered = entered
-    this.#inspector = inspector === undefined ? undefined : toObserver(inspector).next
+    this.#inspector = inspector
   }
 
   /** The inspector of the actor system. */

@@ -28,7 +28,7 @@ export interface HostOptions {
   /** The id of the root actor. Default: that of the machine. */
   readonly id?: string
   /** Called with the inspection events of XState. */
-  readonly inspect?: (event: InspectionEvent) => void
+  readonly inspect: ((event: InspectionEvent) => void) | undefined
   /** Called with the arguments of XState's `log`. */
   readonly logger?: (...args: Array<unknown>) => void
   /** The environment of effects and callback actors. */

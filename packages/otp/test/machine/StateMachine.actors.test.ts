@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect"
 import { describe, expect, test } from "vitest"
-import type { AnyActorRef } from "xstate"
+import type { AnyActorRef, InspectionEvent } from "xstate"
 import {
   assign,
   createActor,
@@ -586,6 +586,33 @@ test("a bound machine that a bare createActor restores schedules the delayed eve
   for (const ms of [19, 1, 29, 1, 1_000]) clock.increment(ms)
   expect(values).toEqual([{ outer: "later" }, { outer: "inner" }])
   actor.stop()
+})
+
+test("ATREE7 an observer as the inspector gets the events that a function gets, and its error is a report", async () => {
+  const reports: Array<unknown> = []
+  const system = System.make({ onCrash: ({ reason }) => void reports.push(reason) })
+  const machine = setup({}).createMachine({ id: "m", initial: "off", states: { off: { on: { go: "on" } }, on: {} } })
+  const inspector = {
+    types: [] as Array<string>,
+    next({ type }: InspectionEvent) {
+      this.types.push(type)
+      if (type === "@xstate.actor") throw new Error("mine")
+    }
+  }
+  const types: Array<string> = []
+  const started = (inspect: StateMachine.Options<typeof machine>["inspect"] & {}) =>
+    StateMachine.start(system, machine, { inspect })
+  Process.send(
+    started(({ type }) => void types.push(type)),
+    { type: "go" }
+  )
+  Process.send(started(inspector), { type: "go" })
+  await hop()
+  expect(inspector.types).toEqual(types)
+  expect(types).toContain("@xstate.snapshot")
+  expect(reports).toEqual([new Error("mine")])
+  StateMachine.stop(started({ complete: () => {} }))
+  await System.stop(system)
 })
 
 test("ATREE1 an inspector of a running machine gets its events from then on, and the others go on", async () => {

@@ -1,5 +1,5 @@
 import { expectTypeOf } from "vitest"
-import { setup } from "xstate"
+import { type InspectionEvent, setup, type Observer as XStateObserver } from "xstate"
 import { Process, StateMachine } from "../../src/index.ts"
 import type { Pid, System } from "../../src/index.ts"
 
@@ -21,6 +21,12 @@ declare const system: System.System
 declare const parent: Pid
 
 const pid = StateMachine.start(system, machine, { input: { from: 1 } })
+
+declare const observer: XStateObserver<InspectionEvent>
+StateMachine.start(system, machine, { input: { from: 1 }, inspect: observer })
+StateMachine.start(system, machine, { input: { from: 1 }, inspect: ({ actorRef }) => void actorRef })
+// @ts-expect-error an inspector takes inspection events
+StateMachine.start(system, machine, { input: { from: 1 }, inspect: { next: (text: string) => void text } })
 
 Process.send(pid, { type: "add", by: 2 })
 Process.send(pid, { type: "stop" })
