@@ -43,6 +43,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "tests",
+          setupFiles: ["packages/chat/test/double/foldedSaves.ts"],
           include: ["{packages,apps}/*/test/**/*.test.{ts,tsx}", "{examples,tooling}/test/**/*.test.ts"],
           exclude: ["apps/playground/test/browser/**", ...programs, ...measured]
         }

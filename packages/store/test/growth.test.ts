@@ -1,6 +1,5 @@
 import { statSync } from "node:fs"
 import { type LocalChatRef, Troupe, user } from "@troupe/chat"
-import { Thread } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
 import { type Conversation, Store } from "@troupe/chat/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -8,7 +7,7 @@ import { postgres, sqlite } from "../src/index.ts"
 import { Folder } from "./double/folder.ts"
 import { type PostgresAddress, workerPostgres } from "./double/postgresServer.ts"
 import { queries } from "./double/queries.ts"
-import { recordOf } from "./double/records.ts"
+import { recordOf, save } from "./double/records.ts"
 
 let server: PostgresAddress
 const folder = new Folder()
@@ -56,13 +55,11 @@ describe.each(Object.keys(stores))("STAND4. the memory of a store (%s)", (name) 
 
   test("grows by the text of what is added, however long the conversation is", { timeout: 120_000 }, async () => {
     const store = open()
-    let thread = Thread.empty
-    let record: Conversation = recordOf("a", [])
+    let record: Conversation | undefined
     const grow = async (to: number): Promise<number> => {
-      for (let after = thread.messages.length; after < to; after++) {
-        thread = Thread.append(thread, user(textOf(after)))
-        record = { ...record, thread }
-        await store.save(record, { writer: "w", after })
+      for (let after = record?.version ?? 0; after < to; after++) {
+        const messages = [user(textOf(after))]
+        record = await store.append("a", [{ type: "MessagesAdded", messages }], { after, record })
       }
       return heapBytes()
     }
@@ -130,7 +127,7 @@ describe("SQLBOX1. a thousand waiting inputs of 95 kB", () => {
         : name === "SQLite"
           ? sqlite(where, { durability: "process" })
           : postgres(server.url, { schema: where, maxConnections: 2 })
-    await store.save(recordOf("a", [user("Hello")]), { writer: "w", after: 0, keeps: { messages: 0, known: 0 } })
+    await save(store, recordOf("a", [user("Hello")]), { after: 0 })
     await cost(store, 0, 100)
     const early = await cost(store, 100, 300)
     await cost(store, 300, 800)
@@ -142,9 +139,8 @@ describe("SQLBOX1. a thousand waiting inputs of 95 kB", () => {
     expect(record?.inbox?.map(({ id }) => id)).toEqual(Array.from({ length: 1_000 }, (_, at) => `i${at}`))
     // Entries do not carry the inputs that wait.
     for (let after = 1; after < 60; after++) {
-      const messages = [user("Hello"), ...Array.from({ length: after }, (_, at) => user(`${at}`))]
-      const keeps = { messages: after, known: 0 }
-      await store.save(recordOf("a", messages), { writer: "w", after, keeps, takes: [`i${after - 1}`] })
+      const messages = [user(`${after}`)]
+      await store.append("a", [{ type: "MessagesAdded", messages }], { after, takes: [`i${after - 1}`] })
     }
     const grown = await sizes[name]?.(where)
     if (size !== undefined && grown !== undefined) expect(grown - size).toBeLessThan(20 * inputBytes)

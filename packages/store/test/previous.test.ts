@@ -6,8 +6,8 @@ import { postgres, sqlite } from "../src/index.ts"
 import { says } from "./double/conversations.ts"
 import { Folder } from "./double/folder.ts"
 import { type PostgresAddress, workerPostgres } from "./double/postgresServer.ts"
-import { type PreviousBuild, previousBuild } from "./double/previousBuild.ts"
-import { recordOf, said } from "./double/records.ts"
+import { type PreviousBuild, previousBuild, type PreviousStore } from "./double/previousBuild.ts"
+import { recordOf, said, save } from "./double/records.ts"
 
 let server: PostgresAddress
 let previous: PreviousBuild
@@ -20,7 +20,7 @@ afterAll(() => folder[Symbol.dispose]())
 
 /** A store of each build, on one database; the previous build creates it. */
 interface Both {
-  readonly before: Store.SessionStore
+  readonly before: PreviousStore
   readonly now: Store.SessionStore
 }
 
@@ -28,11 +28,11 @@ let schemas = 0
 const databases: Readonly<Record<string, () => Promise<Both>>> = {
   SQLite: async () => {
     const path = folder.file(`both ${++schemas}.db`)
-    return { before: previous.store.sqlite(path), now: sqlite(path) }
+    return { before: previous.store.sqlite(path) as unknown as PreviousStore, now: sqlite(path) }
   },
   PostgreSQL: async () => {
     const options = { schema: `both_${process.pid}_${++schemas}` }
-    const before = previous.store.postgres(server.url, options)
+    const before = previous.store.postgres(server.url, options) as unknown as PreviousStore
     await before.list()
     return { before, now: postgres(server.url, options) }
   }
@@ -60,7 +60,7 @@ const waiting = async (store: Store.SessionStore, id: string): Promise<ReadonlyA
 /** Sends one message to the chat with that build, and ends. */
 const talk = async (
   { Fake: fake, Troupe: troupes }: PreviousBuild["chat"],
-  store: Store.SessionStore,
+  store: Store.SessionStore | PreviousStore,
   text: string
 ) => {
   const adapter = fake.make({ respond: () => says(`Answer to ${text}`) })
@@ -94,7 +94,7 @@ describe.each(Object.keys(databases))("the previous build and this one on one da
   test("BUILD2. the previous one opens a database that this one has written, and ignores inputs that wait in rows", async () => {
     const both = await bothOf(name)
     const { before, now } = both
-    await now.save(said("a", "one"), { writer: "w1", after: 0 })
+    await save(now, said("a", "one"), { after: 0 })
     await now.accept("a", inputOf("i1"))
     await now.accept("new", inputOf("i2"))
     expect(await before.load("a")).toEqual({ ...said("a", "one"), version: 1 })
@@ -137,11 +137,10 @@ describe.each(Object.keys(databases))("the previous build and this one on one da
     await before.save(asks("b", "How many?"), { writer: "w1", after: 1 })
     expect(await listed()).toEqual(["b How many?"])
     await before.save(said("b", "Pay", "Two"), { writer: "w1", after: 2 })
-    const keeps = { messages: 0, known: 0 }
-    await now.save(asks("b", "Sure?"), { writer: "w2", after: 3, keeps })
+    await save(now, asks("b", "Sure?"), { after: 3 })
     expect(await listed()).toEqual(["b Sure?"])
     await before.save(asks("b", "Really?"), { writer: "w2", after: 4 })
-    await now.save(said("b", "Pay", "Yes"), { writer: "w3", after: 5, keeps })
+    await save(now, said("b", "Pay", "Yes"), { after: 5 })
     expect(await listed()).toEqual([])
     await before.delete("a")
     await closed(both)

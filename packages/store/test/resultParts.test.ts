@@ -19,11 +19,11 @@ const killed = `
   const { sqlite } = await import(${JSON.stringify(source)})
   const [, file, parts] = process.argv
   const store = sqlite(file)
-  const save = store.save.bind(store)
-  store.save = async (record, ...more) => {
-    const saved = await save(record, ...more)
+  const append = store.append.bind(store)
+  store.append = async (...args) => {
+    const record = await append(...args)
     if (record.thread.messages.some(({ role }) => role === "tool")) process.kill(process.pid, "SIGKILL")
-    return saved
+    return record
   }
   const shot = tool({ name: "shot", execute: () => JSON.parse(parts) })
   const charge = tool({ name: "charge", execute: () => new Promise(() => setInterval(() => {}, 1_000)) })

@@ -6,8 +6,8 @@
  * process with a chart, a stored input, three entries of the log, and a channel to its reader.
  */
 import { user } from "@troupe/chat"
-import { type Message, Thread, type ToolCall, Usage } from "@troupe/chat/messages"
-import { Store } from "@troupe/chat/store"
+import { type Message, Thread, type ToolCall } from "@troupe/chat/messages"
+import { type Conversation, Store } from "@troupe/chat/store"
 import { Channel, type Pid, Process, Registry, StateMachine, System } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
@@ -129,15 +129,16 @@ const send = async (registry: Registry.Registry, store: Store.SessionStore, pace
   Registry.register(registry, id, chat)
   const input = { id: `${id}:1`, whenBusy: "queue", message: user("go") } as const
   await store.accept(id, input)
-  const state = { id, usage: Usage.empty, inputs: [input.id], pendingToolCalls: [] }
-  let keeps = { messages: 0, known: 0 }
-  let after = 0
+  let record: Conversation | undefined
   const commit: Commit = async (thread, isLast) => {
     notify(chat, "commit.began")
-    const takes = after === 0 ? state.inputs : undefined
-    const saved = await store.save({ ...state, thread, running: !isLast }, { writer: "hand", after, takes, keeps })
-    after = saved.seq
-    keeps = { messages: thread.messages.length, known: 0 }
+    const messages = thread.messages.slice(record?.thread.messages.length)
+    const entries: ReadonlyArray<Store.Entry> =
+      record === undefined
+        ? [{ type: "InputTaken", messages, inputs: [input.id] }]
+        : [{ type: "Replied", messages }, ...(isLast ? [{ type: "TurnEnded", reason: "completed" } as const] : [])]
+    const takes = record === undefined ? [input.id] : undefined
+    record = await store.append(id, entries, { after: record?.version ?? 0, record, takes })
     notify(chat, "commit.ended")
   }
   const events = new Channel.Channel<TextEvent>()

@@ -78,7 +78,7 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
 
   const records = new Map<string, Conversation>()
   /** A store that checks what it gets. A call that it has no longer, as its save seemed to fail, has not begun. */
-  const store: Store.Store = {
+  const store: Store.RecordStore = {
     load: (id) => records.get(id),
     save: (record) => {
       const former = records.get(record.id)

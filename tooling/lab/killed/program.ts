@@ -128,7 +128,7 @@ const converse = async (id: string): Promise<void> => {
 /** Kills the program at random, after the store has written and before its caller has the result. */
 const deadly = (opened: Store.SessionStore): Store.SessionStore => {
   const accept = opened.accept.bind(opened)
-  const save = opened.save.bind(opened)
+  const append = opened.append.bind(opened)
   const die = (): boolean => process.kill(process.pid, "SIGKILL")
   const accepting: typeof accept = async (id, input, ...more) => {
     const accepted = await accept(id, input, ...more)
@@ -137,12 +137,12 @@ const deadly = (opened: Store.SessionStore): Store.SessionStore => {
     die()
     return accepted
   }
-  const saving: typeof save = async (record, precondition) => {
-    const saved = await save(record, precondition)
+  const appending: typeof append = async (...args) => {
+    const record = await append(...args)
     if (chance() < 0.01) die()
-    return saved
+    return record
   }
-  return Object.assign(opened, { accept: accepting, save: saving })
+  return Object.assign(opened, { accept: accepting, append: appending })
 }
 
 const store = last === undefined ? deadly(openStore(database)) : openStore(database)

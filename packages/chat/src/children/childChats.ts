@@ -55,7 +55,7 @@ export interface ChildrenHome {
   readonly called: (id: string) => Promise<ChildRef>
   readonly living: (id: string) => FamilyChat | undefined
   readonly load: (id: string) => Promise<Conversation | undefined>
-  readonly save: (record: Conversation) => Promise<unknown>
+  readonly begin: (record: Conversation) => Promise<unknown>
   readonly agentRef: (name: string) => AgentRef
   /** Whether background tasks of a chat run, whose ends start it. */
   readonly hasTasks: (id: string) => boolean
@@ -258,7 +258,7 @@ export class ChildChats {
     const isNoted = () => this.#home.living(parent.chat)?.context?.children?.includes(id) === true
     if ((await this.#home.load(id)) === undefined) {
       if (wait !== undefined || isNoted()) throw new Error(`its conversation ${id} was deleted after it had begun`)
-      await this.#home.save({ ...blank(id), agent, parent })
+      await this.#home.begin({ ...blank(id), agent, parent })
     }
     if (isNoted()) return
     await this.#notes.begun(parent.chat, id, async (children) => {

@@ -19,16 +19,7 @@
  */
 import { OtpError } from "@troupe/otp"
 import type { Thread, ToolCall } from "../model/index.ts"
-import {
-  type Chain,
-  type InboxEntry,
-  isRuntimeInput,
-  type Keeps,
-  leastOf,
-  type OpenStep,
-  type PendingQuestion,
-  wholeOf
-} from "../record/index.ts"
+import { type Chain, type InboxEntry, isRuntimeInput, type OpenStep, type PendingQuestion } from "../record/index.ts"
 import { digest } from "../tool/index.ts"
 import { canonicalJson } from "../values/index.ts"
 import * as Inbox from "./Inbox.ts"
@@ -55,8 +46,6 @@ export interface InboxState extends Before {
   readonly turn: TurnData | undefined
   readonly inbox: Inbox.Inbox
   readonly before: Before | undefined
-  /** The most that the next save keeps of the stored record; absent if that is everything (KEEPS1). */
-  readonly keeps: Keeps | undefined
   /** Whether there is a store. */
   readonly stores: boolean
 }
@@ -103,13 +92,12 @@ export const takingSteers = (context: InboxState): Taking => {
 }
 
 /** The store has the taken inputs in the thread. */
-export const delivered = ({ inbox }: Pick<InboxState, "inbox">): Pick<InboxState, "inbox" | "before" | "keeps"> => ({
+export const delivered = ({ inbox }: Pick<InboxState, "inbox">): Pick<InboxState, "inbox" | "before"> => ({
   inbox: Inbox.committed(inbox),
-  before: undefined,
-  keeps: undefined
+  before: undefined
 })
 
-type Withdrawing = Pick<InboxState, "before" | "inbox" | "turn" | "keeps">
+type Withdrawing = Pick<InboxState, "before" | "inbox" | "turn">
 
 /** Whether a failed commit was to begin the running turn. Otherwise its inputs steered. */
 const begins = ({ inbox, turn }: Pick<Withdrawing, "inbox" | "turn">): boolean =>
@@ -119,11 +107,8 @@ const begins = ({ inbox, turn }: Pick<Withdrawing, "inbox" | "turn">): boolean =
 export const withdrawn = (context: Withdrawing): Partial<InboxState> => {
   const { before, inbox } = context
   if (before === undefined) return {}
-  // The store may get the failed commit all the same.
-  const keeps = leastOf(context.keeps, wholeOf(before))
   return {
     ...before,
-    keeps,
     before: undefined,
     inbox: begins(context) ? Inbox.failed(inbox) : Inbox.waitingAgain(inbox)
   }

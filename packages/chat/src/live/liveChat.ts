@@ -361,7 +361,7 @@ export class LiveChat implements TurnsHome {
   }
 
   /** Replaces the process because another program has written to the store (REF5). */
-  conflicted(pid: ChatPid | undefined): void {
+  overtaken(pid: ChatPid | undefined): void {
     if (pid === undefined || pid !== this.#pid) return
     this.#leaving = "conflict"
     Process.send(pid, { type: "chat.leave" })

@@ -43,7 +43,7 @@ interface WaitingChat {
   readonly gone: SessionError | undefined
   readonly options: () => Pick<RunOptions, "drainMs" | "system">
   /** Ends the process, which another one replaces (REF5). */
-  readonly conflicted: (pid: AskedProcess["pid"]) => void
+  readonly overtaken: (pid: AskedProcess["pid"]) => void
   readonly state: LiveState
   /** The present process. */
   readonly process: Pick<AskedProcess, "pid"> | undefined
@@ -97,7 +97,7 @@ export class WaitEnds {
     const { pid } = this.#chat.process ?? {}
     if (pid !== undefined) {
       const ended = new Promise<void>((resolve) => Process.onExit(pid, () => resolve()))
-      this.#chat.conflicted(pid)
+      this.#chat.overtaken(pid)
       await ended
     }
     // The next process has the record.

@@ -9,19 +9,7 @@
  */
 import { decide, goingOn, manualOf, withCallersResults } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatStart, Notified, RunningReply } from "./chatContext.ts"
-import {
-  causedBy,
-  type Chain,
-  isInjected,
-  isNudge,
-  isRuntimeInput,
-  isWaiting,
-  type Keeps,
-  keepsFirst,
-  keepsAnswered,
-  leastOf,
-  type OpenStep
-} from "../record/index.ts"
+import { causedBy, type Chain, isInjected, isNudge, isRuntimeInput, isWaiting, type OpenStep } from "../record/index.ts"
 import { answeredInOrder, type Message } from "../model/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Thread from "../model/Thread.ts"
@@ -49,7 +37,6 @@ const fresh: ChatStart = {
   interrupted: undefined,
   standing: undefined,
   expiresAt: undefined,
-  keeps: undefined,
   caller: {}
 }
 
@@ -110,7 +97,6 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
     turn: next,
     thread,
     chain: chainOf(context, next),
-    keeps: leastOf(context.keeps, keepsAtBegin(context, next)),
     open,
     pendingToolCalls: open === undefined ? [] : manualOf({ thread, open }),
     expiresAt: undefined,
@@ -132,21 +118,6 @@ const chainOf = (context: ChatContext, turn: TurnData): Chain | undefined => {
   const hasInput = messages.some(({ role }) => role === "user")
   const continues = hasInput ? questionOf(context) !== undefined : decisions !== undefined || messages.length > 0
   return continues ? chain : undefined
-}
-
-/** What the beginning of a turn keeps: answers and results come after the calls, and a retry drops the last reply. */
-const keepsAtBegin = (context: ChatContext, turn: TurnData): Keeps | undefined => {
-  const { thread, open, pendingQuestion, answer } = context
-  const results = turn.messages.flatMap((message) => (message.role === "tool" ? [{ id: message.toolCallId }] : []))
-  const isResult = pendingQuestion !== undefined && answer === "tool_result"
-  return leastOf(
-    open === undefined && !isResult && results.length === 0
-      ? undefined
-      : keepsAnswered({ thread, open, pendingQuestion, pendingToolCalls: results }),
-    drops(context, turn)
-      ? keepsFirst(turn.attempt === undefined ? keptOf(thread) : Math.max(lastSaid(thread), 0))
-      : undefined
-  )
 }
 
 /** Whether the turn drops the last reply, and the messages that stay then. */

@@ -60,7 +60,6 @@ export type ChatStart = Pick<
   | "interrupted"
   | "standing"
   | "expiresAt"
-  | "keeps"
   | "caller"
   | "tasks"
   | "chain"

@@ -61,7 +61,7 @@ import { json } from "../values/index.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import { notifyHooks } from "./runLifecycleHooks.ts"
 import { type OpenStep, using } from "../record/index.ts"
-import type { Named, SaveRecord } from "../store/index.ts"
+import type { SaveRecord } from "../store/index.ts"
 import * as Usage from "../model/Usage.ts"
 
 /**
@@ -120,9 +120,10 @@ export interface StepFinish extends StepOpening, Pick<ChatContext, "chain" | "st
   readonly firstSteps: number | undefined
 }
 
-/** A record, and the rows that it names. */
-export interface Saving extends Omit<Named, "settled"> {
+/** A record, and the ids of the waiting inputs that it has in its thread. */
+export interface Saving {
   readonly record: Conversation
+  readonly takes?: ReadonlyArray<string>
 }
 
 /** Asks the stop conditions about a step that ended, for a turn that is to stop or not. Throws what they throw. */
@@ -359,8 +360,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
 
   /** Saves a record (ENV2). */
   save(saving: Saving): void | Promise<void> {
-    const { takes, keeps } = saving
-    return this.#parts.commit?.(this.#complete(saving), { takes, keeps, settled: this.#journal?.settled })
+    return this.#parts.commit?.(this.#complete(saving), saving.takes)
   }
 
   /** Saves the record of a running step, if its journal is to be stored. */

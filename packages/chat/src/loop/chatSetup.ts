@@ -33,7 +33,7 @@ import { doubted, isHeldBack, isInput, mustWait, nextTurn, refusalOf, type TurnD
 import * as Inbox from "../inbox/Inbox.ts"
 import type { Saving } from "./chatEnv.ts"
 import { isStoreRefusal } from "../errors/index.ts"
-import { keepsAnswered, leastOf, over } from "../record/index.ts"
+import { over } from "../record/index.ts"
 import type { AdapterStreamOutput } from "../request/index.ts"
 import type { CallState, EndOfCall } from "../batch/index.ts"
 import type { CallEnd, ToolCallInput } from "../call/index.ts"
@@ -53,10 +53,7 @@ const as = <Type extends ChatEvent["type"]>(event: ChatEvent, ..._types: Readonl
   event as Extract<ChatEvent, { readonly type: Type }>
 
 /** The record to save. */
-export const savingOf = ({ context }: { readonly context: ChatContext }): Saving => ({
-  record: recordOf(context),
-  keeps: context.keeps
-})
+export const savingOf = ({ context }: { readonly context: ChatContext }): Saving => ({ record: recordOf(context) })
 
 /** ARR4 */
 const takesOf = ({ inbox, before }: ChatContext): ReadonlyArray<string> => {
@@ -298,7 +295,6 @@ export const chatSetup = setup({
     recordOnlyStep: assign(({ context, event }) => stepTaken(context, as(event, "step.ended"))),
     recordClosed: assign(({ context, event }) => ({
       ...as(event, "calls.closed").closed,
-      keeps: leastOf(context.keeps, keepsAnswered(context)),
       ...atMoment(context, as(event, "calls.closed"))
     })),
     dropTurn: assign({ turn: undefined }),
@@ -350,9 +346,9 @@ export const chatSetup = setup({
     markAwaiting: assign({ awaits: true }),
     markAnswered: assign({ awaits: false }),
     forgetExpiry: StateMachine.cancel("expiry"),
-    recordExpiry: assign(({ context, event }) => {
+    recordExpiry: assign(({ event }) => {
       const { expired, now } = as(event, "wait.closed")
-      return { ...expired, now, committed: false, keeps: leastOf(context.keeps, keepsAnswered(context)) }
+      return { ...expired, now, committed: false }
     }),
     recordAgent: assign(({ event }) => ({ agent: as(event, "agent.set").agent })),
     recordChildren: assign(({ context: { children = [] }, event }) => ({

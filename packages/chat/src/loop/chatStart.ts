@@ -12,7 +12,6 @@ import {
   type Conversation,
   endInputOf,
   isEndInput,
-  keepsAnswered,
   type OpenCall,
   type StepResult,
   tasksOf
@@ -91,7 +90,6 @@ const startOf = (
     open,
     interrupted,
     standing: record.permissionMode,
-    keeps: thread === record.thread ? undefined : keepsAnswered(record),
     expiresAt: record.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
     caller: callersOf(record),
     ...(record.chain !== undefined && { chain: record.chain }),
@@ -103,8 +101,7 @@ const startOf = (
     return {
       ...start,
       ...expired({ ...start, suspendedTtlMs }, rules, now),
-      committed: false,
-      keeps: keepsAnswered(record)
+      committed: false
     }
   }
   const isKnown = open === undefined || open.calls.every((call, at) => isSameWait(call, record.open?.calls[at]))

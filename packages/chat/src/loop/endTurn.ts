@@ -15,9 +15,6 @@ import {
   childrenLeft,
   type Conversation,
   type ChatResult,
-  keepsFirst,
-  keepsAnswered,
-  leastOf,
   type OpenStep,
   type StepResult,
   unended
@@ -87,10 +84,9 @@ export const stepTaken = (
   { result: ended, open }: Pick<StepEnded, "result" | "open">
 ): Partial<ChatContext> => {
   const result = original(ended)
-  const { notified, keeps } = context
+  const { notified } = context
   return {
     thread: result.thread,
-    keeps: context.open === undefined ? keeps : leastOf(keeps, keepsAnswered(context)),
     usage: [result.response.usage, result.childUsage ?? Usage.empty].reduce(Usage.add, context.usage),
     steps: context.steps.concat([ended]),
     step: undefined,
@@ -181,8 +177,7 @@ export const stepRefused = (context: ChatContext, refusal: Held<PreflightError>)
   const error = original(refusal)
   if (firstPass === undefined) return { ...ended(context, { reason: "error", metadata: { error } }), ...over }
   const first = original(firstPass)
-  const keeps = leastOf(context.keeps, keepsFirst(first.thread.messages.length))
-  return { ...endedWith(context, unfinalized(first, error)), keeps, ...over }
+  return { ...endedWith(context, unfinalized(first, error)), ...over }
 }
 
 /** The context is stored, so the taken inputs are delivered. */
@@ -215,9 +210,7 @@ export const commitFailed = (
 const savable = ({ steps, ...context }: ChatContext): Partial<ChatContext> => {
   const dropped = withoutUnsavable({ ...context, steps: steps.map(original) })
   const { steps: left, ...rest } = dropped
-  const { thread = context.thread } = rest
-  const keeps = leastOf(context.keeps, keepsFirst(thread.messages.length))
-  return left === undefined ? {} : { ...rest, keeps, steps: steps.slice(0, left.length) }
+  return left === undefined ? {} : { ...rest, steps: steps.slice(0, left.length) }
 }
 
 /** A turn that is to stop no longer waits for the store. The end of another turn than a cancelled one is an error then (CHAT2). */

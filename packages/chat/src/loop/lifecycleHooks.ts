@@ -18,7 +18,7 @@
  * @source ExAthena.Hooks, lifecycle events
  */
 import type { ChatContext, ChatEvent, Verdict } from "./chatContext.ts"
-import { type ChatResult, isNudge, keepsFirst, leastOf } from "../record/index.ts"
+import { type ChatResult, isNudge } from "../record/index.ts"
 import type { Message, UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { begunWith } from "./beginTurn.ts"
@@ -148,7 +148,7 @@ const answered = (context: ChatContext, verdict: Verdict): Partial<ChatContext> 
 
 /** The turn's last message with this metadata, which is to be stored (HOOK6). A list is added to the list that the message has. */
 const withMetadata = (
-  { thread, result, keeps }: ChatContext,
+  { thread, result }: ChatContext,
   added: Readonly<Record<string, unknown>> | undefined
 ): Partial<ChatContext> => {
   const { messages } = thread
@@ -162,7 +162,6 @@ const withMetadata = (
   const next = { ...thread, messages: [...messages.slice(0, -1), { ...last, metadata }] }
   return {
     thread: next,
-    keeps: leastOf(keeps, keepsFirst(messages.length - 1)),
     committed: false,
     ...(result !== undefined && { result: held<ChatResult>({ ...original(result), thread: next }) })
   }

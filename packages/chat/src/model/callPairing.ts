@@ -43,7 +43,7 @@ export const answeredInOrder = (thread: Thread.Thread, result: ToolMessage): Thr
 }
 
 /** The place of the missing result of a call: behind the results of the calls before it; `undefined` when no message made that call. */
-export const resultPlace = ({ messages }: Thread.Thread, id: string): number | undefined => {
+const resultPlace = ({ messages }: Thread.Thread, id: string): number | undefined => {
   const asking = messages.findLastIndex((message) => callIds(message).includes(id))
   if (asking === -1) return undefined
   const ids = callIds(messages[asking])

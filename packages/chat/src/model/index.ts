@@ -1,5 +1,5 @@
 /** The data of model requests: messages, content parts, threads, tool calls, usage, requests and responses. */
-export { answered, answeredInOrder, resultPlace, unpaired } from "./callPairing.ts"
+export { answered, answeredInOrder, unpaired } from "./callPairing.ts"
 export { AssistantMessage, AssistantPart, ContentPart, Message, ToolMessage, UserMessage } from "./messageShapes.ts"
 export type { FilePart, ImagePart } from "./messageShapes.ts"
 export { parts, system, text, toolResult, user } from "./Message.ts"

@@ -1,4 +1,7 @@
-/** The agents of stored conversations, and the conversations of sub-agents: their ids, and the parents that they name. */
+/**
+ * The agents of stored conversations, and the conversations of sub-agents: their ids, the parents that they name, and the buckets:
+ * the units of conversations that many machines share out among themselves.
+ */
 import * as z from "zod"
 
 /** The name of an agent, and the version of the definition that it last had. */
@@ -42,3 +45,25 @@ export const childrenLeft = (
 
 /** The id of a child of this chat. */
 export const childId = (parent: string, suffix: string): string => `${rootOf(parent)}${mark}${suffix}`
+
+/** The number of buckets. It and the hash are part of what stores have, and never change. */
+export const buckets = 4_096
+
+const encoder = new TextEncoder()
+
+/**
+ * The bucket of a conversation: FNV-1a (32 bit) over the UTF-8 bytes of its id, modulo 4,096. The conversation of a sub-agent
+ * has the bucket of the one that it belongs to.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Store } from "@troupe/chat/store"
+ *
+ * Store.bucketOf("conversation-42") // => 1_943
+ * ```
+ */
+export const bucketOf = (id: string): number => {
+  let hash = 0x81_1c_9d_c5
+  for (const byte of encoder.encode(rootOf(id))) hash = Math.imul(hash ^ byte, 0x01_00_01_93)
+  return (hash >>> 0) % buckets
+}

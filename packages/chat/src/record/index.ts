@@ -1,5 +1,16 @@
 /** The stored data of a conversation: its agent, results of steps and of chats, outcomes, approvals, inbox entries and open steps. */
-export { addressOf, AgentRef, callOf, childId, childrenLeft, isChildId, ParentRef, rootOf } from "./Child.ts"
+export {
+  addressOf,
+  AgentRef,
+  bucketOf,
+  buckets,
+  callOf,
+  childId,
+  childrenLeft,
+  isChildId,
+  ParentRef,
+  rootOf
+} from "./Child.ts"
 export { Decision, PendingApproval } from "./Approval.ts"
 export type { Ask, ChildWait } from "./Approval.ts"
 export {
@@ -15,15 +26,14 @@ export {
   unended
 } from "./BackgroundTask.ts"
 export type { TaskEnd, TaskStatus } from "./BackgroundTask.ts"
-export { bucketOf, buckets } from "./bucket.ts"
 export { causedBy, Chain, endsChain, isOfRuntime, isRuntimeInput, over, requestsOf, using } from "./Chain.ts"
 export { Conversation, conversationSchema, ConversationStatus, statusOf } from "./Conversation.ts"
 export { ChatResult } from "./ChatResult.ts"
 export type { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 export type { InboxEntry, Receipt, SendOptions, WhenBusy } from "./Inbox.ts"
+export { Entry, evolve, keptBy, saved } from "./entries.ts"
+export { entriesBetween, isSameRecord } from "./entriesBetween.ts"
 export { continuesChild, isWaiting, OpenCall, OpenStep } from "./OpenStep.ts"
-export { keepsFirst, keepsAnswered, leastOf, wholeOf } from "./keeps.ts"
-export type { Keeps } from "./keeps.ts"
 export { Mode, ModeStanding, modes } from "./PermissionMode.ts"
 export { StepHalt, StepResult } from "./StepResult.ts"
 export { injected, isInjected, isNudge, sentByTool, userMessage, withContent } from "./userMessage.ts"

@@ -118,14 +118,6 @@ export class Journal {
     return sum
   }
 
-  /** How many messages of that record stay as they are: up to the first call without a result. */
-  get settled(): number | undefined {
-    const [entry, calls] = [this.#entry, this.#step?.calls]
-    if (entry === undefined || calls === undefined || this.#isOver) return undefined
-    const left = calls.all.findIndex(({ outcome, open }) => outcome === undefined && open.state !== "done")
-    return entry.open.at + 1 + (left === -1 ? calls.all.length : left)
-  }
-
   /** Ends the journal: the step is over, and its results are in the chat's own thread. */
   close(): void {
     this.#isOver = true

@@ -8,16 +8,16 @@ import { memoryStore } from "./memoryStore.ts"
 import { isRecord } from "../errors/index.ts"
 import type { Store, SessionStore } from "./sessionStore.ts"
 
-export type { Fence, Store, Precondition, ListOptions, ChatList, SessionStore } from "./sessionStore.ts"
+export type { Appending, Fence, RecordStore, Store, ListOptions, ChatList, SessionStore } from "./sessionStore.ts"
 
 export * as Lists from "../lists/Lists.ts"
-export { blank, Commit, commitOf, forked, recordOf } from "./commitLog.ts"
+export { blank, Commit, commitOf, forked, recordOf, replacing } from "./commitLog.ts"
 export { refused } from "../errors/index.ts"
-export { bucketOf } from "../record/index.ts"
+export { bucketOf, Entry, evolve, saved } from "../record/index.ts"
 
 const verbs = [
   "load",
-  "save",
+  "append",
   "accept",
   "claim",
   "delete",

@@ -11,7 +11,7 @@
 import type { Conversation } from "../record/index.ts"
 import { isPromiseLike } from "../async/index.ts"
 import { idOf, type StoreCall } from "./storeCall.ts"
-import type { Fence, Saved, SessionStore, Store } from "./sessionStore.ts"
+import type { Fence, SessionStore, Store } from "./sessionStore.ts"
 
 /** The text of a reply so far. */
 export interface Draft {
@@ -46,11 +46,9 @@ export class NewestEntries {
   done(call: StoreCall, value: unknown): void {
     const id = idOf(call)
     const number: unknown =
-      call.type === "load" || call.type === "rewind"
+      call.type === "load" || call.type === "rewind" || call.type === "append"
         ? (value as Conversation | undefined)?.version
-        : call.type === "save" || call.type === "accept"
-          ? (value as Partial<Saved> | undefined)?.seq
-          : undefined
+        : undefined
     if (call.type === "delete") this.forget(id)
     else if (typeof number === "number" && this.#isLiving(id)) {
       this.#numbers.set(id, Math.max(number, this.#numbers.get(id) ?? 0))

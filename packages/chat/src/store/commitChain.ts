@@ -1,72 +1,116 @@
-/** Chains the records of one process of a chat by their entry numbers. */
-import { type Conversation, type Keeps, keepsFirst, leastOf, wholeOf } from "../record/index.ts"
-import type { Saved } from "./sessionStore.ts"
-
-/** The place of a save: the entry before it, what it keeps of that, and the waiting inputs that it takes. */
-export interface Place {
-  readonly after: number
-  readonly keeps: Keeps
-  readonly takes: ReadonlyArray<string>
-}
-
 /**
- * The rows that a save names.
+ * The writes of one process of a chat, one after another.
  *
- * - `takes`: the ids of the waiting inputs that the record has in its thread
- * - `keeps`: the most that the record keeps of the one saved before; absent if it keeps everything
- * - `settled`: how many messages the next record certainly keeps; absent for all of them
+ * Owns: the record that the store has, as far as the process knows. Does not own the record of the chart.
+ *
+ * DOOR1. A write follows the record that the store has. When a write fails or is not answered, the next one is an empty write after
+ *        the same record: it makes a late write impossible, or is refused because the late write has come.
+ * DOOR2. When a late write has come, the next write follows its record. When the store has a record of another program, the process
+ *        ends, and the next one starts from that record.
  */
-export interface Named {
-  readonly takes?: ReadonlyArray<string> | undefined
-  readonly keeps?: Keeps | undefined
-  readonly settled?: number | undefined
-}
+import { isConflict, isFenced } from "../errors/index.ts"
+import { type Conversation, entriesBetween, type Entry, isSameRecord } from "../record/index.ts"
+import { ignoreRejection } from "../async/index.ts"
+import { blank } from "./commitLog.ts"
+import type { Appending } from "./sessionStore.ts"
 
-const none: ReadonlyArray<string> = []
+const none: ReadonlyArray<never> = []
 
 /** Saves records after the one that the process began with. */
 export abstract class CommitChain {
-  #version: number
-  /** The most that a record can keep of that entry. */
-  #saved: Keeps
+  #record: Conversation | undefined
+  /** The write under way, or the last one. */
+  #writing: Promise<void> | undefined
+  /** The record of a write that failed or was not answered: the store may have it. */
+  #doubted: Conversation | undefined
 
-  /** `keeps` is the most that the next record keeps, if the process does not begin with the record itself. */
-  constructor(record: Conversation | undefined, keeps?: Keeps) {
-    this.#version = record?.version ?? 0
-    const whole = record === undefined ? { messages: 0, known: 0 } : wholeOf(record)
-    this.#saved = leastOf(whole, keeps) ?? whole
+  constructor(record: Conversation | undefined) {
+    this.#record = record
   }
 
-  /** The version of the newest entry that this process has written, or began with. */
+  /** The number of the newest entry that this process has written, or began with. */
   get version(): number {
-    return this.#version
+    return this.#record?.version ?? 0
   }
 
-  /** Saves a record at this place. */
-  protected abstract saveAt(record: Conversation, place: Place): Promise<Saved | undefined>
+  /** Writes entries; resolves with the record that the store has then. */
+  protected abstract append(entries: ReadonlyArray<Entry>, appending: Appending): Promise<Conversation>
+
+  /** Reads the record that the store has. */
+  protected abstract load(): Promise<Conversation | undefined>
 
   /** Called when a save has succeeded. */
   protected abstract saved(record: Conversation): void
 
+  /** Called when the store has a record of another program. */
+  protected abstract overtaken(): void
+
   /** Called when a save has failed; returns the error to throw, or a promise of it. */
   protected abstract failed(error: unknown): unknown
 
-  /** Saves the chat's record; the next phase waits for it. */
-  async commit(record: Conversation, { takes = none, keeps: named, settled }: Named = {}): Promise<void> {
-    const whole = wholeOf(record)
-    const keeps = leastOf(leastOf(this.#saved, whole), named) ?? whole
+  /** Saves the chat's record, in whose thread the inputs `takes` are; the next phase waits for it. */
+  commit(record: Conversation, takes: ReadonlyArray<string> = none): Promise<void> {
+    return this.#queue(() => this.#commit(record, takes))
+  }
+
+  /** Runs a write when those before it are over. */
+  #queue(write: () => Promise<void>): Promise<void> {
+    const before = this.#writing
+    const writing = before === undefined ? write() : before.then(write)
+    const over = (): void => {
+      if (this.#writing === settled) this.#writing = undefined
+    }
+    const settled: Promise<void> = writing.then(over, over)
+    this.#writing = settled
+    return writing
+  }
+
+  async #commit(record: Conversation, takes: ReadonlyArray<string>): Promise<void> {
     try {
-      const saved = await this.saveAt(record, { after: this.#version, keeps, takes })
-      if (saved !== undefined && saved.seq > this.#version) {
-        this.#version = saved.seq
-        this.#saved = leastOf(whole, settled === undefined ? undefined : keepsFirst(settled)) ?? whole
-      }
-      this.saved(record)
+      await this.#closeDoor()
     } catch (error) {
       throw await this.failed(error)
     }
+    try {
+      this.#record = await this.#write(entriesBetween(this.#record ?? blank(record.id), record), takes)
+    } catch (error) {
+      if (isConflict(error)) this.overtaken()
+      else if (!isFenced(error)) {
+        this.#doubted = record
+        ignoreRejection(this.#queue(() => this.#closeDoor()))
+      }
+      throw await this.failed(error)
+    }
+    this.saved(record)
+  }
+
+  #write(entries: ReadonlyArray<Entry>, takes: ReadonlyArray<string>): Promise<Conversation> {
+    return this.append(entries, { after: this.version, record: this.#record, takes })
+  }
+
+  /** DOOR1, DOOR2 */
+  async #closeDoor(): Promise<void> {
+    if (this.#doubted === undefined) return
+    try {
+      this.#record = await this.#write(none, none)
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      const stored = await this.load()
+      if (stored === undefined || !this.#isOwn(stored)) {
+        this.overtaken()
+        throw error
+      }
+      this.#record = stored
+    }
+    this.#doubted = undefined
+  }
+
+  /** Whether a late write of this process, or an empty one, brought the record. */
+  #isOwn(stored: Conversation): boolean {
+    const known = [this.#doubted, this.#record ?? blank(stored.id)]
+    return stored.version === this.version + 1 && known.some((own) => own !== undefined && isSameRecord(stored, own))
   }
 }
 
-/** Saves a chat's record, with the rows that it names; the next phase waits for it. */
-export type SaveRecord = (record: Conversation, named?: Named) => void | Promise<void>
+/** Saves a chat's record, in whose thread the inputs `takes` are; the next phase waits for it. */
+export type SaveRecord = (record: Conversation, takes?: ReadonlyArray<string>) => void | Promise<void>

@@ -1,18 +1,20 @@
 /**
- * The log of a conversation: what an entry adds to the entry before, and the record of a list of entries.
+ * The log of a conversation: what named entries add to it, and the record of a list of them.
  *
  * LOG1. The record of an entry is the saved record without its `inbox`, and its `version` is the entry's number.
- * LOG2. An entry holds additions only: messages and known ids that are in the same place as before are left out. A save
- *       names them, and its store compares nothing. Otherwise elements that are the same object cost one comparison;
- *       elements of equal value count as the same.
+ * LOG2. An entry of the log holds what its named entries add: the messages and known ids before the first change are left out. A
+ *       store compares no records.
  */
 import * as Equal from "effect/Equal"
 import * as z from "zod"
 import {
   type Conversation,
   conversationSchema,
+  Entry,
+  evolve,
   type InboxEntry,
-  type Keeps,
+  keptBy,
+  saved,
   tasksAfterRewind
 } from "../record/index.ts"
 import { Message } from "../model/index.ts"
@@ -36,7 +38,8 @@ const commitSchema = z
       .optional(),
     metadata: openRecord.optional(),
     state: conversationSchema.unwrap().omit({ id: true, thread: true, version: true, known: true }).readonly(),
-    isStep: z.boolean()
+    isStep: z.boolean(),
+    entries: z.array(Entry).readonly().optional()
   })
   .readonly()
 
@@ -54,56 +57,65 @@ const commitSchema = z
  * - `metadata`: the metadata of the thread
  * - `state`: the rest of the record
  * - `isStep`: whether a fork or a rewind to this entry is allowed: no step was open
+ * - `entries`: what happened, by name; one `Saved` for an entry of an earlier version. A client does not get them
  *
  * **Units and defaults**: `at` is in milliseconds since the epoch.
  */
 export interface Commit extends z.infer<typeof commitSchema> {}
 export const Commit: z.ZodType<Commit> = commitSchema
 
-/** What a record keeps of the one before, for a save that does not name it. LOG2 */
-const keepsOf = (before: Conversation | undefined, { thread, known }: Conversation): Keeps => ({
-  messages: sharedPrefix(before?.thread.messages ?? none, thread.messages),
-  known: sharedPrefix(before?.known ?? none, known ?? none)
-})
+/** What entries make of a record, and the entry of the log. The record has no number yet. */
+interface Changed {
+  readonly record: Conversation
+  readonly change: Omit<Commit, "seq" | "at" | "kind" | "from">
+}
 
 /**
- * The additions of a record to the one before; the whole record, if there is none before. Waiting inputs are no part of it.
- *
- * **Details**: a message that is the same object as before costs one comparison of references. `keeps` names the beginning that stays; nothing is
- * compared then.
+ * Applies entries to a record: the record after them, and what the log has of them.
  *
  * @example
  * ```ts import.meta.vitest
  * import { user } from "@troupe/chat"
- * import { Thread, Usage } from "@troupe/chat/messages"
  * import { Store } from "@troupe/chat/store"
  *
- * const thread = Thread.from([user("Hello")])
- * const before = { id: "a", thread, usage: Usage.empty, running: true, pendingToolCalls: [] }
- * const after = { ...before, thread: Thread.append(thread, user("Again")) }
+ * const begun = Store.commitOf(Store.blank("a"), [{ type: "InputTaken", messages: [user("Hello")], inputs: ["i1"] }])
+ * begun.record.thread.messages // => [user("Hello")]
  *
- * const change = Store.commitOf(before, after)
+ * const { change } = Store.commitOf(begun.record, [{ type: "MessagesAdded", messages: [user("Again")] }])
  * change.kept // => 1
  * change.messages // => [user("Again")]
  * ```
  */
-export const commitOf = (
-  before: Conversation | undefined,
-  record: Conversation,
-  keeps: Keeps = keepsOf(before, record)
-): Omit<Commit, "seq" | "at" | "kind" | "from"> => {
+export const commitOf = (before: Conversation, entries: ReadonlyArray<Entry>): Changed => {
+  let record = before
+  let kept = before.thread.messages.length
+  let knownKept = before.known?.length ?? 0
+  for (const entry of entries) {
+    kept = Math.min(kept, keptBy(record, entry))
+    if (entry.type === "Saved") knownKept = Math.min(knownKept, entry.known?.kept ?? 0)
+    record = evolve(record, entry)
+  }
   const { id: _, thread, version: __, known, inbox: ___, ...state } = record
   const { messages, metadata } = thread
-  const kept = keeps.messages
   const isStep = record.open === undefined
-  const change = { kept, messages: kept === 0 ? messages : messages.slice(kept), state, isStep }
-  if (known === undefined && metadata === undefined) return change
+  const change = { kept, messages: kept === 0 ? messages : messages.slice(kept), state, isStep, entries }
+  if (known === undefined && metadata === undefined) return { record, change }
   return {
-    ...change,
-    ...(known === undefined ? {} : { known: { kept: keeps.known, added: known.slice(keeps.known) } }),
-    ...(metadata !== undefined && { metadata })
+    record,
+    change: {
+      ...change,
+      ...(known !== undefined && { known: { kept: knownKept, added: known.slice(knownKept) } }),
+      ...(metadata !== undefined && { metadata })
+    }
   }
 }
+
+/** The entry of a record that takes the place of another one: messages of equal value stay. */
+export const replacing = (before: Conversation, record: Conversation): Entry =>
+  saved(record, {
+    messages: sharedPrefix(before.thread.messages, record.thread.messages),
+    known: sharedPrefix(before.known ?? none, record.known ?? none)
+  })
 
 const none: ReadonlyArray<never> = []
 
@@ -134,7 +146,8 @@ const isSame = (one: unknown, other: unknown): boolean =>
  * import { Store } from "@troupe/chat/store"
  *
  * const record = { id: "a", thread: Thread.from([user("Hello")]), usage: Usage.empty, running: false, pendingToolCalls: [] }
- * const commit: Store.Commit = { seq: 1, at: 0, kind: "saved", ...Store.commitOf(undefined, record) }
+ * const { change } = Store.commitOf(Store.blank("a"), [Store.saved(record)])
+ * const commit: Store.Commit = { seq: 1, at: 0, kind: "saved", ...change }
  *
  * Store.recordOf("a", [commit]) // => { ...record, version: 1 }
  * ```

@@ -1,5 +1,6 @@
 /**
- * The waiting inputs of a store without rows for them: they are in the `inbox` of the newest record.
+ * A store without a log as a store that takes entries and has rows for waiting inputs: it stores the record that the entries lead to,
+ * with the waiting inputs in its `inbox`.
  *
  * Owns: the newest record of each chat that is loaded. Does not own the order of the operations (`storeServer.ts`).
  *
@@ -7,10 +8,10 @@
  * PLAIN2. A late write does not change what later writes are made of.
  */
 import { isPromiseLike } from "../async/index.ts"
-import type { Conversation, InboxEntry } from "../record/index.ts"
+import { type Conversation, type Entry, evolve, type InboxEntry } from "../record/index.ts"
 import { blank } from "./commitLog.ts"
 import { checkRecord } from "./recordChecks.ts"
-import type { Accepted, Answer, Precondition, Saved, Store } from "./sessionStore.ts"
+import type { Accepted, Answer, Appending, RecordStore } from "./sessionStore.ts"
 
 /** The newest record of a chat, and the number of the write that stored it. */
 interface Newest {
@@ -18,12 +19,12 @@ interface Newest {
   write: number
 }
 
-export class InboxInRecord implements Store {
-  readonly #store: Store
+export class InboxInRecord {
+  readonly #store: RecordStore
   readonly #newest = new Map<string, Newest>()
   #writes = 0
 
-  constructor(store: Store) {
+  constructor(store: RecordStore) {
     this.#store = store
   }
 
@@ -34,20 +35,22 @@ export class InboxInRecord implements Store {
     })
   }
 
-  save(record: Conversation, precondition?: Precondition): Answer<void | Saved> {
-    const newest = this.#newest.get(record.id) ?? this.#keep(record.id, record)
-    const takes = new Set(precondition?.takes)
-    const inbox = (newest.record?.inbox ?? []).filter(({ id }) => !takes.has(id))
-    return this.#write(newest, { ...record, inbox: inbox.length === 0 ? undefined : inbox })
+  append(id: string, entries: ReadonlyArray<Entry>, { takes = [] }: Appending = {}): Answer<Conversation> {
+    return after(this.#known(id), (newest) => {
+      const { inbox = [], ...before } = newest.record ?? blank(id)
+      const record = entries.reduce(evolve, before)
+      const left = takes.length === 0 ? inbox : inbox.filter((input) => !takes.includes(input.id))
+      return after(this.#write(newest, { ...record, inbox: left.length === 0 ? undefined : left }), () => record)
+    })
   }
 
   /** Writes the newest record, also when it has the input already: an earlier write may have been late. */
-  accept(id: string, input: InboxEntry): Answer<Accepted & Partial<Saved>> {
+  accept(id: string, input: InboxEntry): Answer<Accepted> {
     return after(this.#known(id), (newest) => {
       const { inbox = [], ...record } = newest.record ?? blank(id)
       const waiting = inbox.find((entry) => entry.id === input.id)
       const written = this.#write(newest, { ...record, inbox: waiting === undefined ? [...inbox, input] : inbox })
-      return after(written, (saved) => ({ input: waiting ?? input, isNew: waiting === undefined, ...saved }))
+      return after(written, () => ({ input: waiting ?? input, isNew: waiting === undefined }))
     })
   }
 
@@ -76,11 +79,10 @@ export class InboxInRecord implements Store {
     return newest
   }
 
-  #write(newest: Newest, record: Conversation): Answer<void | Saved> {
+  #write(newest: Newest, record: Conversation): Answer<void> {
     const write = ++this.#writes
-    return after(this.#store.save(record), (saved) => {
+    return after(this.#store.save(record), () => {
       if (write > newest.write) Object.assign(newest, { record, write })
-      return saved
     })
   }
 }

@@ -2,20 +2,20 @@
 export { takesDrafts } from "./chatHeads.ts"
 export type { Draft } from "./chatHeads.ts"
 export { CommitChain } from "./commitChain.ts"
-export type { Named, Place, SaveRecord } from "./commitChain.ts"
+export type { SaveRecord } from "./commitChain.ts"
 export { Commit, blank } from "./commitLog.ts"
 export { Drafts } from "./drafts.ts"
 export type { DraftKeeping } from "./drafts.ts"
 export { checkRecord } from "./recordChecks.ts"
 export type {
   Accepted,
+  Appending,
   ChatList,
   Fence,
   HistoryOptions,
   Home,
   ListOptions,
-  SessionStore,
-  Saved
+  SessionStore
 } from "./sessionStore.ts"
 export type { WaitList, WaitOptions } from "../lists/index.ts"
 export { fenceOf } from "./storeCall.ts"

@@ -1,21 +1,25 @@
 /**
- * The late writes of each chat, and the calls that restore the last requested state after them.
+ * The late writes of each chat, and the calls that restore the last requested state after them. A store with a log refuses late entries,
+ * which follow a record that is no longer the newest.
  *
  * Owns: for each chat with a late write, how many there are, and the writes stored since. Does not own the operations
  * (`storeServer.ts`).
  *
- * LATE1. The newest save or delete that was stored meanwhile is repeated, with the ids of all inputs taken meanwhile. So a
- *        late `accept` of an input that was taken leaves nothing behind.
- * LATE2. An input that was accepted meanwhile and not taken is accepted again, after a late delete may have removed it. An
- *        input that was taken is never accepted again.
- * STORE4. When a late write settles, the newest write stored meanwhile is repeated, and so are the inputs accepted
- *         meanwhile: in the end the store has the last requested state.
+ * LATE1. The rows of the inputs taken meanwhile are removed again, so that a late `accept` of such an input leaves nothing behind. A
+ *        store without a log then has the newest record again.
+ * LATE2. After a late delete the newest record stored meanwhile is stored again, and an input that was accepted meanwhile and not
+ *        taken is accepted again. An input that was taken is never accepted again.
+ * STORE4. When a late write settles, LATE1 and LATE2 restore what was stored meanwhile: in the end the store has the last requested
+ *         state.
  */
+import { saved } from "../record/index.ts"
+import type { Conversation } from "../record/index.ts"
 import { type AcceptCall, idOf, type StoreCall } from "./storeCall.ts"
 
 /** The late writes of a chat, and what was stored since. */
 export interface Late {
   count: number
+  type: StoreCall["type"]
   newest: StoreCall | undefined
   readonly taken: Set<string>
   readonly accepted: Map<string, AcceptCall>
@@ -30,9 +34,12 @@ export class LateWrites {
   }
 
   /** Notes that a write of the chat is late. */
-  begun(id: string): Late {
-    const late = this.#chats.get(id) ?? { count: 0, newest: undefined, taken: new Set(), accepted: new Map() }
+  begun(call: StoreCall): Late {
+    const id = idOf(call)
+    const fresh = { count: 0, type: call.type, newest: undefined, taken: new Set<string>(), accepted: new Map() }
+    const late = this.#chats.get(id) ?? fresh
     late.count += 1
+    if (call.type === "delete" || late.type !== "delete") late.type = call.type
     this.#chats.set(id, late)
     return late
   }
@@ -41,18 +48,19 @@ export class LateWrites {
   settled(id: string, late: Late): ReadonlyArray<StoreCall> {
     late.count -= 1
     if (late.count === 0) this.#chats.delete(id)
-    return repeated(late)
+    return repeated(id, late)
   }
 
-  /** Notes a stored write, which is newer than the late ones of its chat. */
-  stored(call: StoreCall): void {
+  /** Notes a stored write and its value, which is newer than the late ones of its chat. */
+  stored(call: StoreCall, value: unknown): void {
     const late = this.#chats.size === 0 ? undefined : this.#chats.get(idOf(call))
     if (late === undefined) return
     if (call.type === "accept") {
       late.accepted.set(call.input.id, call)
       late.taken.delete(call.input.id)
-    } else if (call.type === "save") {
-      late.newest = call
+    } else if (call.type === "append") {
+      const record = value as Conversation | undefined
+      if (record?.thread !== undefined) late.newest = { ...call, entries: [saved(record)], ...unconditional }
       for (const id of call.takes ?? []) {
         late.taken.add(id)
         late.accepted.delete(id)
@@ -65,8 +73,12 @@ export class LateWrites {
   }
 }
 
+const unconditional = { after: undefined, record: undefined, takes: undefined }
+
 /** LATE1, LATE2 */
-const repeated = ({ newest, taken, accepted }: Late): ReadonlyArray<StoreCall> => {
-  const first = newest?.type === "save" && newest.takes !== undefined ? { ...newest, takes: Array.from(taken) } : newest
-  return first === undefined ? Array.from(accepted.values()) : [first, ...accepted.values()]
+const repeated = (id: string, { newest, type, taken, accepted }: Late): ReadonlyArray<StoreCall> => {
+  const isWhole = newest !== undefined && (type === "delete" || newest.type === "delete")
+  const isNeeded = taken.size > 0 || (type === "append" && newest !== undefined)
+  const takes: StoreCall = { type: "append", id, entries: [], takes: Array.from(taken) }
+  return [...(isWhole ? [newest] : isNeeded ? [takes] : []), ...accepted.values()]
 }

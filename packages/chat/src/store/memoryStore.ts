@@ -6,12 +6,11 @@
  *
  * Keeps LOG1 and LOG2.
  *
- * MEMORY1. A record that continues a deleted conversation is refused by a new conversation with the same id, even if that
- *          has as many entries. Messages of deleted conversations are remembered as long as other code, such as a live
- *          chat, references them.
+ * MEMORY1. A write that follows a record of a deleted conversation is refused by a new conversation with the same id, even if that
+ *          has as many entries.
  */
 import type { Clock } from "@troupe/otp"
-import { bucketOf, type Conversation, type InboxEntry, isChildId } from "../record/index.ts"
+import { bucketOf, type Conversation, type Entry, type InboxEntry, isChildId, saved } from "../record/index.ts"
 import {
   blobOptions,
   claimOptions,
@@ -23,10 +22,9 @@ import {
   summaryOf
 } from "../lists/index.ts"
 import { MemoryBlobs } from "./memoryBlobs.ts"
-import { blank, type Commit, commitOf, forked, recordOf, withInbox } from "./commitLog.ts"
-import type { Message } from "../model/index.ts"
+import { blank, type Commit, commitOf, forked, recordOf, replacing, withInbox } from "./commitLog.ts"
 import { type Refusal, refused } from "../errors/index.ts"
-import type { ChatList, ChatSummary, Fence, ListOptions, Precondition, SessionStore } from "./sessionStore.ts"
+import type { Appending, ChatList, ChatSummary, Fence, ListOptions, SessionStore } from "./sessionStore.ts"
 
 /**
  * The log of one conversation; `written` is the number of its last write among all writes of the store. `inbox` has the
@@ -39,7 +37,6 @@ interface Log {
   readonly createdAt: number
   updatedAt: number
   record: Conversation
-  writer: string | undefined
   written: number
   draft: string | undefined
 }
@@ -47,8 +44,8 @@ interface Log {
 export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): SessionStore => {
   const logs = new PrefixIndex<Log>()
   const waits = new MemoryWaits()
-  /** The messages of deleted conversations, with the ids of those conversations. */
-  const buried = new WeakMap<Message, Set<string>>()
+  /** The log that each returned record is of (MEMORY1). */
+  const owners = new WeakMap<Conversation, Log>()
   /** The claimed epoch of each key. */
   const fences = new Map<string, number>()
   let writes = 0
@@ -74,22 +71,28 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
 
   const add = (
     log: Log | undefined,
-    record: Conversation,
+    id: string,
+    entries: ReadonlyArray<Entry>,
     kind: Commit["kind"],
-    from?: Commit["from"],
-    precondition?: Partial<Precondition>
+    from?: Commit["from"]
   ): Conversation => {
-    const { writer, after, keeps } = precondition ?? {}
-    const change = commitOf(log?.record, record, after === (log?.commits.length ?? 0) ? keeps : undefined)
+    const { record, change } = commitOf(log?.record ?? blank(id), entries)
     const seq = (log?.commits.length ?? 0) + 1
     const at = Math.floor(clock.now())
     const entry = { seq, at, kind, ...change }
-    const written = log ?? begin(record.id, at)
+    const written = log ?? begin(id, at)
     written.commits.push(from === undefined ? entry : { ...entry, from })
-    const newest = { ...withInbox(record, []), version: seq }
-    Object.assign(written, { record: newest, writer, updatedAt: at, written: ++writes, draft: undefined })
+    const newest = { ...record, version: seq }
+    owners.set(newest, written)
+    Object.assign(written, { record: newest, updatedAt: at, written: ++writes, draft: undefined })
     waits.note(newest, at)
     return newest
+  }
+
+  /** A record of the log, as it is returned. */
+  const owned = (log: Log, record: Conversation): Conversation => {
+    owners.set(record, log)
+    return record
   }
 
   /** A conversation without an entry. */
@@ -101,7 +104,6 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       createdAt: at,
       updatedAt: at,
       record: blank(id),
-      writer: undefined,
       written: 0,
       draft: undefined
     }
@@ -109,28 +111,9 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     return log
   }
 
-  /** MEMORY1 */
-  const bury = (id: string, log: Log): void => {
-    for (const message of messagesOf(log)) {
-      const ids = buried.get(message)
-      if (ids === undefined) buried.set(message, new Set([id]))
-      else ids.add(id)
-    }
+  const bury = (id: string): void => {
     logs.delete(id)
     waits.forget(id)
-  }
-
-  /** MEMORY1, except for the writer of the newest entry, whose order is known. */
-  const checkConversation = (
-    record: Conversation,
-    log: Log | undefined,
-    precondition: Precondition | undefined
-  ): void => {
-    if (log === undefined || precondition === undefined || log.writer === precondition.writer) return
-    const { id, thread } = record
-    if (!thread.messages.some((message) => buried.get(message)?.has(id) === true)) return
-    const own = new Set(messagesOf(log))
-    if (!thread.messages.some((message) => own.has(message))) throw refused("store_conflict", id, log.commits.length)
   }
 
   return {
@@ -146,7 +129,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       )
       if (!isConversation(log)) return undefined
       const record = log.inbox.size === 0 ? log.record : withInbox(log.record, Array.from(log.inbox.values()))
-      return log.draft === undefined ? record : { ...record, draft: log.draft }
+      return owned(log, log.draft === undefined ? record : { ...record, draft: log.draft })
     },
     accept: (id, input, fence) => {
       const log = find(id)
@@ -159,18 +142,15 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       Object.assign(written, { updatedAt: at, written: ++writes })
       return { input, isNew: true }
     },
-    save: (record, precondition) => {
-      const { id, inbox = [] } = record
+    append: (id, entries, { after, record, takes = [], fence } = {}) => {
       const log = find(id)
-      checkFence(precondition?.fence)
-      check(id, log, precondition)
-      checkConversation(record, log, precondition)
-      const { version = 0 } = add(log, record, "saved", undefined, precondition)
-      const waiting = known(id).inbox
-      if (precondition === undefined) waiting.clear()
-      for (const input of inbox) if (!waiting.has(input.id)) waiting.set(input.id, input)
-      for (const inputId of precondition?.takes ?? []) waiting.delete(inputId)
-      return { seq: version }
+      checkFence(fence)
+      check(id, log, after)
+      const owner = record && owners.get(record)
+      if (owner !== undefined && owner !== log) throw refused("store_conflict", id, log?.commits.length ?? 0)
+      for (const input of takes) log?.inbox.delete(input)
+      if (entries.length === 0 && after === undefined) return log?.record ?? blank(id)
+      return add(log, id, entries, "saved")
     },
     claim: (key, epoch) => {
       find("")
@@ -181,7 +161,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     delete: (id, fence) => {
       const log = find(id)
       checkFence(fence)
-      if (log !== undefined) bury(id, log)
+      if (log !== undefined) bury(id)
     },
     history: (id, options) => {
       const { after, limit } = historyOptions(options)
@@ -197,18 +177,17 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       const { seq } = stepAt(id, log, at ?? log.commits.findLast(({ isStep }) => isStep)?.seq)
       const existing = logs.get(to)
       if (existing !== undefined && isConversation(existing)) throw refused("chat_exists", to)
-      const fork = add(undefined, forked(recordAt(id, log, seq), to, log.record), "forked", { id, seq })
+      const fork = add(undefined, to, [saved(forked(recordAt(id, log, seq), to, log.record))], "forked", { id, seq })
       known(to).blobs = log.blobs.namedBy(fork, Math.floor(clock.now()))
       return fork
     },
-    rewind: (id, to, precondition) => {
+    rewind: (id, to, { after, fence } = {}) => {
       const log = known(id)
-      checkFence(precondition?.fence)
-      check(id, log, precondition)
+      checkFence(fence)
+      check(id, log, after)
       const earlier = to === 0 ? blank(id) : recordAt(id, log, stepAt(id, log, to).seq)
-      const rewinding = precondition === undefined ? undefined : { ...precondition, keeps: undefined }
-      const entry = add(log, forked(earlier, id, log.record), "rewound", { id, seq: to }, rewinding)
-      return withInbox(entry, Array.from(log.inbox.values()))
+      const entry = add(log, id, [replacing(log.record, forked(earlier, id, log.record))], "rewound", { id, seq: to })
+      return owned(log, withInbox(entry, Array.from(log.inbox.values())))
     },
     list: (options) => {
       find("")
@@ -247,7 +226,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       if (ttlMs === undefined) return 0
       const end = Math.floor(clock.now()) - ttlMs
       const over = Array.from(logs.of("")).filter(([id, { updatedAt }]) => updatedAt < end && !isKept(id))
-      for (const [id, log] of over) bury(id, log)
+      for (const [id] of over) bury(id)
       return over.length
     },
     close: () => {
@@ -257,12 +236,6 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       fences.clear()
     }
   }
-}
-
-/** All messages that the conversation ever had. */
-function* messagesOf({ commits, record }: Log): Generator<Message, void> {
-  for (const { messages } of commits) yield* messages
-  yield* record.thread.messages
 }
 
 const page = (logs: PrefixIndex<Log>, options: ListOptions | undefined): ChatList => {
@@ -278,11 +251,9 @@ const page = (logs: PrefixIndex<Log>, options: ListOptions | undefined): ChatLis
   return found.length > limit && last !== undefined ? { chats, next: String(last.written) } : { chats }
 }
 
-const check = (id: string, log: Log | undefined, precondition: Partial<Precondition> | undefined): void => {
-  if (precondition?.after === undefined) return
+const check = (id: string, log: Log | undefined, after: Appending["after"]): void => {
   const newest = log?.commits.length ?? 0
-  if (newest === precondition.after || (log !== undefined && log.writer === precondition.writer)) return
-  throw refused("store_conflict", id, newest)
+  if (after !== undefined && newest !== after) throw refused("store_conflict", id, newest)
 }
 
 /** The entry for a fork or a rewind. */

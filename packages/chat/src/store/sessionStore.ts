@@ -12,7 +12,7 @@
  *        conversation: the program ended between the `put` and the message.
  */
 
-import type { Conversation, InboxEntry } from "../record/index.ts"
+import type { Conversation, Entry, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./commitLog.ts"
 import type { ChatList, HistoryOptions, ListOptions, Wait, WaitList, WaitOptions } from "../lists/index.ts"
 
@@ -25,39 +25,40 @@ export type { ChatList, ChatSummary, HistoryOptions, ListOptions } from "../list
  * continue. A record replaces the one before it. `load` returns the last saved one. A throw or a rejection means that the
  * record was not stored. After that, or after five seconds without an answer, the chat's turn ends with a `store_failed`
  * error, and the next turn saves again. A save that settles later is overwritten by the newest record stored since. Records
- * are plain data.
+ * are plain data, with the waiting inputs of the chat as `inbox`.
  *
  * **Concurrency**: operations on one chat run one after another, except that none waits longer than five seconds for the
  * one before; those on different chats run at the same time. Two Troupes must not store the same chat at once, unless the
  * store keeps a log ({@link SessionStore}).
  */
-export interface Store {
+export interface RecordStore {
   /** Returns the last saved record of a chat; `undefined` for an unknown id. */
   readonly load: (id: string) => Conversation | undefined | Promise<Conversation | undefined>
   /** Stores a record in place of the one before. When it has returned or resolved, the record is stored. */
-  readonly save: (record: Conversation, precondition?: Precondition) => void | Saved | Promise<void | Saved>
-  /** Removes the record of a chat. */
-  readonly delete: (id: string) => void | Promise<void>
+  readonly save: (record: Conversation) => void | Promise<void>
+  /** Removes the record of a chat. Only a store with a log gets a fence. */
+  readonly delete: (id: string, fence?: Fence) => void | Promise<void>
 }
 
-/** The condition of a write: the conversation's newest entry is `after`, or was written by the same `writer`. */
-export interface Precondition {
-  /** The running Troupe that writes. */
-  readonly writer: string
-  /** The number of the newest entry; 0 for a new conversation. */
-  readonly after: number
+/** What entries follow, and what leaves with them. */
+export interface Appending {
   /**
-   * The ids of the waiting inputs that the entry has in its thread. They wait no longer once the entry is stored. An id that does
+   * The number of the entry that these follow; 0 for a new conversation. The write is refused (`store_conflict`) unless that is the
+   * newest one. Without it there is no check.
+   */
+  readonly after?: number | undefined
+  /**
+   * The record of the entry `after`, as `load` or `append` returned it. Then the store does not read it again, and refuses the write
+   * if the conversation was deleted meanwhile and begun again.
+   */
+  readonly record?: Conversation | undefined
+  /**
+   * The ids of the waiting inputs that the thread has from now on. They wait no longer once the entries are stored. An id that does
    * not wait is ignored.
    */
   readonly takes?: ReadonlyArray<string> | undefined
   /** Refuses the write when the claimed epoch of its key is newer. */
   readonly fence?: Fence | undefined
-  /**
-   * How many messages and known ids of the entry `after` the record begins with; the others are new. A store does not check this.
-   * Without it, or if the newest entry is not `after`, the store compares the record with the newest one.
-   */
-  readonly keeps?: { readonly messages: number; readonly known: number } | undefined
 }
 
 /** A key and its epoch: a claim of a newer epoch of the key makes the store refuse the writes of older epochs. */
@@ -83,11 +84,6 @@ export interface Home {
   readonly mayAct: (id: string) => boolean
 }
 
-/** The result of a save: the number of its entry. */
-export interface Saved {
-  readonly seq: number
-}
-
 /**
  * The result of accepting an input: the waiting input of this id. `isNew` is false when an input of this id was waiting
  * already; then that one is returned, and nothing was written.
@@ -100,16 +96,15 @@ export interface Accepted {
 /**
  * A store that keeps the log of each conversation: the newest record, and every earlier one.
  *
- * **Contract**: as {@link Store}, and
+ * **Contract**: as {@link RecordStore}, with `append` in place of `save`, and
  *
  * - `accept` appends an input to the waiting inputs of a conversation. Its cost does not grow with the inputs that wait. An
  *   unknown conversation begins with it: its `seq` is 0, and it has no entry yet.
- * - `save` adds an entry. When the precondition does not hold, it is refused (`store_conflict`); without a precondition
- *   there is no check. A record that continues, with the same message objects, a deleted conversation of this id is refused
- *   too. Its cost grows with the additions, not with the conversation.
- * - The `inbox` of a saved record is no part of its entry. With a precondition, its inputs that do not wait yet are
- *   appended, and those named by `takes` leave together with the entry; no other input leaves. Without a precondition,
- *   exactly the inputs of the record wait afterwards.
+ * - `append` adds one entry of the log, which has these named entries, and returns the record that they lead to
+ *   ({@link evolve}), its `version` the number of the entry. It is refused (`store_conflict`) unless `after` is the newest number.
+ *   Without entries it is an entry of the log too; then no write that follows `after` takes effect any more. Without entries and
+ *   without `after` it only ends the wait of the inputs `takes`. Its cost grows with the additions, not with the conversation.
+ * - Only `accept` adds waiting inputs, and only `takes` ends their wait. The `inbox` of a record is no part of an entry.
  * - `load` returns the newest record, its `version` the number of its entry, and its `inbox` the waiting inputs in the order
  *   they were accepted; its `draft` is the one saved since, else the record's own. A conversation without an entry is
  *   empty, and has no `version`.
@@ -122,7 +117,7 @@ export interface Accepted {
  * - `fork` begins a conversation with the record of another's entry, by default its newest with `isStep`, without the
  *   inputs that waited there. The two conversations are independent afterwards.
  * - `rewind` adds an entry with the record of an earlier one; entry 0 is the empty beginning. The waiting inputs stay, and the known ids of
- *   the ends of background tasks. Its precondition may be a fence alone.
+ *   the ends of background tasks. It checks `after` and `fence` of its options.
  * - `keepDraft` stores the text of a streaming reply so far, and replaces its earlier draft; the next entry removes it. A
  *   draft is not an entry. When `after` is not the number of the newest entry, the draft is late and dropped: it may arrive
  *   while an entry is written, or after it.
@@ -142,19 +137,17 @@ export interface Accepted {
  *
  * **Source**: `Testing.sessionStoreLaws` of `@troupe/testing` tests all of this.
  */
-export interface SessionStore extends Store {
+export interface SessionStore extends Omit<RecordStore, "save"> {
   /** Milliseconds after its newest entry or input that a conversation is kept. `undefined`: no limit. */
   readonly ttlMs: number | undefined
   /** Whether programs on several machines may use the store at once, as `@troupe/cluster` does. Default: `false`. */
   readonly isShared?: boolean | undefined
-  /** Adds an entry, and resolves with its number; refused with `store_conflict` when the precondition does not hold. */
-  readonly save: (record: Conversation, precondition?: Precondition) => Answer<Saved>
+  /** Adds an entry of these named entries, and returns the record after them; refused with `store_conflict` unless `after` is the newest. */
+  readonly append: (id: string, entries: ReadonlyArray<Entry>, appending?: Appending) => Answer<Conversation>
   /** Appends an input to the waiting inputs of a conversation. */
   readonly accept: (id: string, input: InboxEntry, fence?: Fence) => Answer<Accepted>
   /** Claims an epoch of a key, or of each of several keys; older epochs are refused from then on (`store_fenced`). */
   readonly claim: (key: string | ReadonlyArray<string>, epoch: number) => Answer<void>
-  /** Removes all data of a conversation. */
-  readonly delete: (id: string, fence?: Fence) => Answer<void>
   /** Returns entries, the oldest first; none for an unknown conversation. */
   readonly history: (id: string, options?: HistoryOptions) => Answer<ReadonlyArray<Commit>>
   /** Returns the record of an entry; `undefined` for an unknown one. */
@@ -162,7 +155,7 @@ export interface SessionStore extends Store {
   /** Begins the conversation `to` with the record of another's entry. Default of `at`: its newest with `isStep`. */
   readonly fork: (id: string, to: string, at?: number, fence?: Fence) => Answer<Conversation>
   /** Adds an entry with the record of an earlier one; entry 0 is the empty beginning. */
-  readonly rewind: (id: string, seq: number, precondition?: Partial<Precondition>) => Answer<Conversation>
+  readonly rewind: (id: string, seq: number, appending?: Pick<Appending, "after" | "fence">) => Answer<Conversation>
   /** Returns a page of conversations, last written first. */
   readonly list: (options?: ListOptions) => Answer<ChatList>
   /** A store without it has no list of waits: `troupe.waiting` rejects with `store_without_waiting`. */
@@ -184,6 +177,9 @@ export interface SessionStore extends Store {
   /** Releases the resources of the store; later operations are refused (`store_closed`). */
   readonly close: () => Answer<void>
 }
+
+/** A store of chats: one that keeps the newest record of each, or one that keeps the log of each. */
+export type Store = RecordStore | SessionStore
 
 /** A value, or a promise of it. */
 export type Answer<A> = A | Promise<A>

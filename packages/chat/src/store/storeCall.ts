@@ -1,29 +1,27 @@
 /**
  * The calls of a store, as plain values, and how they are performed.
  *
- * STORE7. When the store keeps a log, a save names the entry it follows and its writer, so that it never overwrites an
- *         entry of another program. A fork or a rewind has no writer: late writes before it are not repeated.
+ * STORE7. When the store keeps a log, a write of a chat names the entry it follows, so that it never overwrites an entry of another
+ *         program.
  */
-import type { Conversation, InboxEntry } from "../record/index.ts"
+import type { Conversation, Entry, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./Store.ts"
 import { refused, SessionError } from "../errors/index.ts"
 import type {
   Accepted,
+  Appending,
   ChatList,
   Fence,
   HistoryOptions,
   Home,
   ListOptions,
-  Precondition,
-  Saved,
-  SessionStore,
-  Store
+  SessionStore
 } from "./sessionStore.ts"
 import type { Wait, WaitList, WaitOptions } from "../lists/index.ts"
 
 export type StoreCall =
   | { readonly type: "load"; readonly id: string }
-  | SaveCall
+  | AppendCall
   | AcceptCall
   | { readonly type: "delete"; readonly id: string; readonly fence?: Fence | undefined }
   | PutBlobCall
@@ -35,14 +33,11 @@ export type StoreCall =
   | { readonly type: "underWay"; readonly prefix: string }
   | LogCall
 
-/** A save after the entry of this number, and the names of what it takes and keeps. */
-interface SaveCall {
-  readonly type: "save"
-  readonly record: Conversation
-  readonly after?: number
-  readonly takes?: Precondition["takes"]
-  readonly keeps?: Precondition["keeps"]
-  readonly fence?: Fence | undefined
+/** Writes entries. */
+interface AppendCall extends Appending {
+  readonly type: "append"
+  readonly id: string
+  readonly entries: ReadonlyArray<Entry>
 }
 
 /** Appends an input to the waiting inputs. */
@@ -95,7 +90,7 @@ export const fenceOf = (home: Home | undefined, id: string): Fence | undefined =
 /** The result of each call. */
 export interface StoreValues {
   readonly load: Conversation | undefined
-  readonly save: Saved | undefined
+  readonly append: Conversation
   readonly accept: Accepted
   readonly delete: undefined
   readonly putBlob: undefined
@@ -114,11 +109,9 @@ export interface StoreValues {
 
 /** A store, as it is called. */
 export interface Asked {
-  readonly store: Store & Pick<SessionStore, "accept">
+  readonly store: Pick<SessionStore, "load" | "append" | "accept" | "delete">
   /** The store, if it keeps a log. */
   readonly log: SessionStore | undefined
-  /** The writer's id for a store with a log. */
-  readonly writer: string
 }
 
 /** The id for calls on all conversations. */
@@ -127,8 +120,6 @@ export const ofAll = ""
 /** The chat of a call. */
 export const idOf = (call: StoreCall): string => {
   switch (call.type) {
-    case "save":
-      return call.record.id
     case "underWay":
     case "sizeOfBlobs":
     case "list":
@@ -142,26 +133,18 @@ export const idOf = (call: StoreCall): string => {
 
 /** Whether the call changes its chat, so that it takes effect even when it settles late (STORE4). */
 export const isWrite = ({ type }: StoreCall): boolean =>
-  type === "save" || type === "accept" || type === "putBlob" || type === "delete" || type === "rewind"
+  type === "append" || type === "accept" || type === "putBlob" || type === "delete" || type === "rewind"
 
-/** Calls the store: `log` is the store, if it keeps a log; `writer` is the id for its writes. */
+/** Calls the store: `log` is the store, if it keeps a log. */
 export const perform = (
-  { store, log, writer }: Asked,
+  { store, log }: Asked,
   call: Exclude<StoreCall, { readonly type: "drafted" | "underWay" }>
 ): unknown => {
   switch (call.type) {
     case "load":
       return store.load(call.id)
-    case "save":
-      return call.after === undefined
-        ? store.save(call.record)
-        : store.save(call.record, {
-            writer,
-            after: call.after,
-            takes: call.takes,
-            keeps: call.keeps,
-            fence: call.fence
-          })
+    case "append":
+      return store.append(call.id, call.entries, call)
     case "accept":
       return store.accept(call.id, call.input, call.fence)
     case "delete":

@@ -81,13 +81,11 @@ const called = (store: Store): Pick<Guarded, "store" | "log" | "plain"> => {
 export const guarded = (
   store: Store,
   system: System.System,
-  writer: string,
   isLiving: (id: string) => boolean,
   home?: Home
 ): Guarded => ({
   ...called(store),
   system,
-  writer,
   isKept: home === undefined ? isLiving : (id) => isLiving(id) || home.fenceOf(id) === undefined,
   busy: new Map(),
   underWay: new Set(),
@@ -149,7 +147,7 @@ const reportFailure = (system: System.System, operation: string, chat: string, e
 
 /** Remembers a stored write, which is newer than the late ones. */
 const noteKept = ({ late }: Guarded, call: StoreCall, answered: StoreAnswer): void => {
-  if (!("error" in answered)) late.stored(call)
+  if (!("error" in answered)) late.stored(call, answered.value)
 }
 
 /**
@@ -188,7 +186,7 @@ const follow = (
     })
     const isSettled = await Promise.race([settled, promise])
     state.underWay.delete(operation)
-    if (isSettled !== true && isWrite(call)) late = state.late.begun(id)
+    if (isSettled !== true && isLate(state, call)) late = state.late.begun(call)
   }
   const release = async (): Promise<void> => {
     await run()
@@ -197,6 +195,10 @@ const follow = (
   const operation = release()
   state.busy.set(id, operation)
 }
+
+/** Whether writes are repeated after this one, which is late: a store with a log refuses late entries, but not the first ones. */
+const isLate = ({ plain }: Guarded, call: StoreCall): boolean =>
+  isWrite(call) && (call.type !== "append" || plain !== undefined || (call.after ?? 0) === 0)
 
 /** Sends `operation` to the process when its time is over. */
 const waitFor = ({ guard, system: { clock } }: Guarded, operation: UnderWay): void => {

@@ -126,11 +126,10 @@ export class RunningTroupe {
       usual.responseFormat === undefined ? { ...usual, structuredFinalize: false } : usual
     )
     const kept = store ?? Store.memory({ clock: this.system.clock })
-    const writer = Store.isSessionStore(kept) ? System.uuid(this.system, "writers") : ""
     const { home } = own
     checkHome(home, kept)
     const isLiving = (id: string) => this.#living.held.has(id) || this.#living.tasks.has(id)
-    const guardedStore = guarded(kept, this.system, writer, isLiving, home)
+    const guardedStore = guarded(kept, this.system, isLiving, home)
     const { maxWaitingInputs = 64, maxWaitingBytes = 2_097_152, maxWaitingFileBytes = 67_108_864 } = own
     // The default store ends with the program, so a draft in it saves something only when a chat ends before.
     const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own

@@ -19,7 +19,7 @@ import { AgentChoices, agentOf, type AgentTable, type AskedAgent, checkAgents, o
 import { againAfter, isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
 import type { ChatBlobs } from "../blob/index.ts"
-import { type Conversation, isChildId } from "../record/index.ts"
+import { type Conversation, isChildId, saved } from "../record/index.ts"
 import { checkRecord, type Draft, type DraftKeeping, type Fence, fenceOf, type Home } from "../store/index.ts"
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "../live/index.ts"
@@ -439,7 +439,10 @@ const childrenOf = ({ tree, agents, home, toolSlots, treeBounds }: ChatParts, ch
       return chat && new FamilyMember(chat)
     },
     load: (id) => chats.load(id),
-    save: (record) => tree.ask({ type: "save", record, after: 0, fence: fenceOf(home, record.id) }),
+    begin: (record) => {
+      const { id } = record
+      return tree.ask({ type: "append", id, entries: [saved(record)], after: 0, fence: fenceOf(home, id) })
+    },
     agentRef: (name) => agents.ref(name),
     hasTasks: (id) => chats.tasks.has(id),
     follow: (parent, child, call) => followChild(chats.get(parent)?.chat, chats.get(child)?.chat, call),

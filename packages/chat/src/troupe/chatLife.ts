@@ -10,17 +10,9 @@
  *        call is in the store, so the next start asks about the call.
  */
 import type { Clock, System } from "@troupe/otp"
-import { isConflict, isFenced, ValidationError } from "../errors/index.ts"
-import { type Conversation, type InboxEntry, keepsAnswered } from "../record/index.ts"
-import {
-  type Accepted,
-  CommitChain,
-  type Fence,
-  type Home,
-  type StoreCall,
-  type Place,
-  type Saved
-} from "../store/index.ts"
+import { isFenced, ValidationError } from "../errors/index.ts"
+import type { Conversation, Entry, InboxEntry } from "../record/index.ts"
+import { type Accepted, type Appending, CommitChain, type Fence, type Home, type StoreCall } from "../store/index.ts"
 import type { AgentTable, Serving } from "../agents/index.ts"
 import { BackgroundTasks, type TaskedChat } from "../children/index.ts"
 import { ChatBlobs } from "../blob/index.ts"
@@ -64,7 +56,7 @@ export class ChatLife extends CommitChain {
     record: Conversation | undefined,
     recalled: Conversation | undefined
   ) {
-    super(record, record === undefined || recalled === record ? undefined : keepsAnswered(record))
+    super(record)
     this.engine = engine
     this.clock = system.clock
     this.watcher = chat.state
@@ -78,11 +70,18 @@ export class ChatLife extends CommitChain {
   }
 
   /** HOME1, CHATBLOB1 */
-  protected saveAt(record: Conversation, place: Place): Promise<Saved | undefined> {
-    const { fence } = this.#chat
-    const behind = this.#blobs?.hasUnstored === true ? this.#blobs.stored() : undefined
-    const save = () => this.#tree.ask<"save">({ type: "save", record, ...place, fence })
-    return this.#chat.rest.keep(behind === undefined ? save : () => behind.then(save))
+  protected append(entries: ReadonlyArray<Entry>, appending: Appending): Promise<Conversation> {
+    const { id, fence } = this.#chat
+    const write = () => this.#tree.ask<"append">({ type: "append", id, entries, ...appending, fence })
+    return this.#blobs?.hasUnstored === true ? this.#blobs.stored().then(write) : write()
+  }
+
+  protected load(): Promise<Conversation | undefined> {
+    return this.#tree.ask<"load">({ type: "load", id: this.#chat.id })
+  }
+
+  override commit(...args: Parameters<CommitChain["commit"]>): Promise<void> {
+    return this.#chat.rest.keep(() => super.commit(...args))
   }
 
   protected saved(record: Conversation): void {
@@ -105,10 +104,13 @@ export class ChatLife extends CommitChain {
     return this.#chat.serving(agent)
   }
 
+  protected overtaken(): void {
+    this.#chat.overtaken(this.pid)
+  }
+
   /** HOME2: the process has ended when the promise resolves, so that it does not handle the error. */
   protected failed(error: unknown): unknown {
     if (isFenced(error) || this.#home?.mayAct(this.#chat.id) === false) return this.#chat.away()
-    if (isConflict(error)) this.#chat.conflicted(this.pid)
     return error
   }
 }

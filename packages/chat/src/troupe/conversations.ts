@@ -12,7 +12,7 @@
 import { againAfter, refused, SessionError, ValidationError } from "../errors/index.ts"
 import { checkId, checkNames, checkOwnId } from "../live/index.ts"
 import type { ChatBlobs } from "../blob/index.ts"
-import { type AgentRef, childId, type Conversation } from "../record/index.ts"
+import { type AgentRef, childId, type Conversation, saved } from "../record/index.ts"
 import type {
   ChatList,
   Commit,
@@ -157,7 +157,8 @@ export class Conversations {
     const known = this.#home.living(id) !== undefined || (await this.#asked({ type: "load", id })) !== undefined
     if (known) throw refused("chat_exists", id)
     const fence = this.#home.fence(id)
-    await this.#asked({ type: "save", record: await this.#withBlobs(record, fence), after: 0, fence })
+    const entries = [saved(await this.#withBlobs(record, fence))]
+    await this.#asked({ type: "append", id, entries, after: 0, fence })
     return id
   }
 

@@ -12,7 +12,7 @@ import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { calls, callThenAnswer, echo, handling, hi, only, readAll, says, tagsOf } from "../double/scripts.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
@@ -28,7 +28,7 @@ const unanswered = (messages: ReadonlyArray<Message>) => {
 const gatedStore = () => {
   const waiting: Array<() => void> = []
   const saved: Array<Conversation> = []
-  const store: Store = {
+  const store: RecordStore = {
     load: () => undefined,
     save: (record) =>
       new Promise((resolve) =>

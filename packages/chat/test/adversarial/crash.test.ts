@@ -5,12 +5,12 @@ import { SessionError } from "../../src/errors/ChatError.ts"
 import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import type { ChatSnapshot } from "../../src/view/liveView.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
-import { memory } from "../../src/store/Store.ts"
+import { memory } from "../double/savingStore.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf, processOf } from "../double/processes.ts"
 import { calls, echo, handling, readAll, says } from "../double/scripts.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
@@ -194,7 +194,7 @@ describe("a chat whose process dies", () => {
       const inner = memory()
       const slow = Promise.withResolvers<void>()
       let loads = 0
-      const store: Store = {
+      const store: RecordStore = {
         ...inner,
         load: async (id) => {
           if (++loads === 1) await slow.promise
@@ -252,7 +252,7 @@ describe("a chat whose process dies", () => {
 
 describe("a store that fails", () => {
   /** A store whose next so many loads or saves fail. */
-  const failing = (fails: { load: number; save: number }): Store => {
+  const failing = (fails: { load: number; save: number }): RecordStore => {
     const inner = memory()
     return {
       ...inner,
@@ -304,7 +304,7 @@ describe("a store that fails", () => {
   test("by throwing at once is as by rejecting", async () => {
     let left = 1
     const inner = memory()
-    const store: Store = {
+    const store: RecordStore = {
       ...inner,
       save: (record: Conversation) => {
         if (left-- > 0) throw new Error("disk")

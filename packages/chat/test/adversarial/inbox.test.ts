@@ -8,8 +8,8 @@ import { moodyStore, userLines } from "../double/heldModel.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, said, says } from "../double/scripts.ts"
-import { memory } from "../../src/store/Store.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import { memory } from "../double/savingStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
@@ -32,7 +32,7 @@ const gatedStore = () => {
   const inner = moodyStore()
   const waiting: Array<() => void> = []
   let isOpen = false
-  const store: Store = {
+  const store: RecordStore = {
     ...inner,
     save: async (record) => {
       if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve))

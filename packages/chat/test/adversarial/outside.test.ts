@@ -8,12 +8,12 @@ import * as Engine from "../../src/options/Engine.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import { assistant } from "../../src/model/Message.ts"
-import { memory } from "../../src/store/Store.ts"
+import { memory, type SavingStore } from "../double/savingStore.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf, processOf } from "../double/processes.ts"
 import { calls, echo, handling, hi, says } from "../double/scripts.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
@@ -62,7 +62,10 @@ describe("STORE1 a slow store", () => {
   test("holds up its own chat only", async () => {
     const inner = memory()
     const slow = Promise.withResolvers<void>()
-    const store: Store = { ...inner, save: (record) => (record.id === "slow" ? slow.promise : inner.save(record)) }
+    const store: RecordStore = {
+      ...inner,
+      save: (record) => (record.id === "slow" ? slow.promise : inner.save(record))
+    }
     const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
     const waiting = (await troupe.chat("slow")).send("hi")
     const other = await (await troupe.chat("other")).send("hi").result()
@@ -76,7 +79,7 @@ describe("STORE1 a slow store", () => {
     const inner = memory()
     const slow = Promise.withResolvers<void>()
     let loads = 0
-    const store: Store = {
+    const store: RecordStore = {
       ...inner,
       load: async (id) => {
         if (id === "slow" && ++loads === slowLoad) await slow.promise
@@ -97,7 +100,7 @@ describe("STORE1 a slow store", () => {
     const kept: Array<number> = []
     const inner = memory()
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const store: Store = {
+    const store: RecordStore = {
       ...inner,
       save: async (record: Conversation) => {
         await gates[kept.length]?.promise
@@ -114,7 +117,10 @@ describe("STORE1 a slow store", () => {
   test("STORE3 whose save never settles is tried again by the next turn", async () => {
     const inner = memory()
     let saves = 0
-    const store: Store = { ...inner, save: (record) => (++saves === 1 ? new Promise(() => {}) : inner.save(record)) }
+    const store: RecordStore = {
+      ...inner,
+      save: (record) => (++saves === 1 ? new Promise(() => {}) : inner.save(record))
+    }
     const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
     const chat = await troupe.chat("c")
     const first = chat.send("one")
@@ -124,15 +130,15 @@ describe("STORE1 a slow store", () => {
     expect((await chat.send("two").result()).haltedReason).toBe("completed")
   })
 
-  test("STORE4 whose save comes back late has the newest record in the end", async () => {
+  test("DOOR1 whose save comes back late has the newest record in the end", async () => {
     const inner = memory()
     const late = Promise.withResolvers<void>()
     let saves = 0
-    const store: Store = {
+    const store: SavingStore = {
       ...inner,
-      save: async (record) => {
+      save: async (record, saving) => {
         if (++saves === 1) await late.promise
-        await inner.save(record)
+        await inner.save(record, saving)
       }
     }
     const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
@@ -142,9 +148,7 @@ describe("STORE1 a slow store", () => {
     await clock.advance(5_000)
     await first.result()
     await chat.send("two").result()
-    const before = saves
     late.resolve()
-    await until(() => saves > before)
     await hop()
     expect((await inner.load("c"))?.thread).toEqual(chat.thread)
   })
@@ -153,7 +157,7 @@ describe("STORE1 a slow store", () => {
     const inner = memory()
     const slow = Promise.withResolvers<void>()
     let saves = 0
-    const store: Store = {
+    const store: RecordStore = {
       ...inner,
       save: async (record) => {
         if (++saves === 1) await slow.promise
@@ -174,7 +178,7 @@ describe("STORE1 a slow store", () => {
   })
 
   test("that never answers is not waited for by a cancel, once the drain deadline passed", async () => {
-    const store: Store = { ...memory(), save: () => new Promise(() => {}) }
+    const store: RecordStore = { ...memory(), save: () => new Promise(() => {}) }
     const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("x") }), store, drainMs: 10 })
     const chat = await troupe.chat("c")
     const turn = chat.send("hi")
@@ -192,7 +196,7 @@ describe("STORE1 a slow store", () => {
   ])("CHAT2 that fails at the end of a turn loses nothing: %s stay pending", async (_what, manual, state, last) => {
     const inner = memory()
     let saves = 0
-    const store: Store = {
+    const store: RecordStore = {
       ...inner,
       save: (record) => (++saves === last ? Promise.reject(new Error("disk")) : inner.save(record))
     }
@@ -220,7 +224,7 @@ describe("STORE1 a slow store", () => {
     ]
   ])("that gives something else than a record is a typed error: %s", async (_what, odd) => {
     const record = { id: "c", thread: { messages: [] }, usage: {}, running: false, pendingToolCalls: [], ...odd }
-    const store: Store = { ...memory(), load: () => record as unknown as Conversation }
+    const store: RecordStore = { ...memory(), load: () => record as unknown as Conversation }
     const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
     await expect(troupe.chat("c")).rejects.toMatchObject({ reason: "invalid_record" })
   })

@@ -10,13 +10,13 @@ import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import { parseArguments } from "../../src/model/ToolCall.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling, only, readAll } from "../double/scripts.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 
 /** A store that keeps text, as those in databases do. */
-const textStore = (): Store & { readonly texts: Map<string, string> } => {
+const textStore = (): RecordStore & { readonly texts: Map<string, string> } => {
   const texts = new Map<string, string>()
   return {
     texts,
@@ -268,7 +268,7 @@ describe("UNSAVABLE1 a step that cannot be stored is dropped, and the next turn 
     const store = textStore()
     const { save } = store
     let fails = false
-    const failing: Store = {
+    const failing: RecordStore = {
       ...store,
       save: (record) => {
         if (fails) throw new Error("disk full")

@@ -14,15 +14,15 @@ const check = leakCheck()
 const unlucky = () => {
   const store = memory()
   const fates: Array<"goes on" | "fails" | "is lost" | "hangs"> = []
-  const save: SessionStore["save"] = async (record, precondition) => {
+  const append: SessionStore["append"] = async (id, entries, appending) => {
     const fate = fates.shift() ?? "goes on"
     if (fate === "hangs") return new Promise(() => {})
     if (fate === "fails") throw new Error("the disk is full")
-    const saved = await store.save(record, precondition)
+    const record = await store.append(id, entries, appending)
     if (fate === "is lost") throw new Error("the connection was lost")
-    return saved
+    return record
   }
-  return { store, unlucky: { ...store, save }, fates }
+  return { store, unlucky: { ...store, append }, fates }
 }
 
 test("CHAT2 the end of a turn that could not be stored is an error, also when the turn is cancelled while the store hangs", async () => {

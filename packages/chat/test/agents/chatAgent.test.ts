@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { search, shop } from "../double/agents.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import { memory } from "../../src/store/Store.ts"
+import { memory } from "../double/savingStore.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 
 const check = leakCheck()

@@ -5,7 +5,7 @@ import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { said, says } from "../double/scripts.ts"
 import { text } from "../../src/model/Message.ts"
-import { memory } from "../../src/store/Store.ts"
+import { memory, type SavingStore } from "../double/savingStore.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import { tool } from "../../src/tool/functionTool.ts"
@@ -262,7 +262,7 @@ test("CHAT16 a handoff of the host while the store commits is stored after that 
   const store = memory()
   let holds = false
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
-  const slow: SessionStore = {
+  const slow: SavingStore = {
     ...store,
     save: async (record, precondition) => {
       if (holds) await held

@@ -5,8 +5,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { said, says } from "../double/scripts.ts"
 import { childrenIn, delegates } from "../double/subagents.ts"
 import type { Conversation } from "../../src/record/Conversation.ts"
-import { memory } from "../../src/store/Store.ts"
-import type { SessionStore } from "../../src/store/sessionStore.ts"
+import { memory, type Saving, type SavingStore } from "../double/savingStore.ts"
 
 const check = leakCheck()
 
@@ -19,7 +18,7 @@ const holding = (held: "load" | "save") => {
     waiting += 1
     await released
   }
-  const store: SessionStore = {
+  const store: SavingStore = {
     ...kept,
     load: (id) => (held === "load" && id.includes("/~/") ? wait().then(() => kept.load(id)) : kept.load(id)),
     save: (record, options) =>
@@ -98,11 +97,12 @@ test.each([undefined, true as const])(
 )
 
 test("SUB15 the record of a chat has its children until their calls are over, and notes of one batch share a save", async () => {
-  const { store, troupe, adapters } = await delegates(check, () => says("found"))
+  const store = memory()
+  const { troupe, adapters } = await delegates(check, () => says("found"), { kept: store })
   const noted: Array<number> = []
   const save = store.save.bind(store)
   Object.assign(store, {
-    save: (record: Conversation, options: Parameters<typeof save>[1]) => {
+    save: (record: Conversation, options: Saving) => {
       if (record.id === "c") noted.push(record.children?.length ?? 0)
       return save(record, options)
     }

@@ -33,7 +33,7 @@ const ending = (store: SessionStore, at: number, isStored: boolean) => {
     }
   return {
     isOver: () => isOver,
-    store: { ...store, save: writing(store.save), accept: writing(store.accept), keepDraft: () => undefined }
+    store: { ...store, append: writing(store.append), accept: writing(store.accept), keepDraft: () => undefined }
   }
 }
 

@@ -1,10 +1,10 @@
 /** A store of texts that a program can leave behind, and programs that live from it. */
 import * as Codec from "../../src/session/Codec.ts"
 import type { Conversation } from "../../src/record/Conversation.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 
 /** What the program that ends leaves behind: after `halt` nothing is kept, as if it were gone. */
-export interface DiskStore extends Store {
+export interface DiskStore extends RecordStore {
   /** How often something was kept. */
   readonly saves: number
   /** The record as it is kept now. */

@@ -1,6 +1,6 @@
-/** A store that numbers its entries and takes drafts, each as the test says. */
+/** A store in memory that notes its records and its drafts, and handles each as the test says. */
 import type { Conversation } from "../../src/record/Conversation.ts"
-import type { Saved, Store } from "../../src/store/sessionStore.ts"
+import { memory, type SavingStore } from "./savingStore.ts"
 
 /** What it was given. */
 export interface GivenDraft {
@@ -8,10 +8,9 @@ export interface GivenDraft {
   readonly after: number
 }
 
-export interface DraftStore extends Store {
+export interface DraftStore extends SavingStore {
   readonly drafts: ReadonlyArray<GivenDraft>
   readonly saved: ReadonlyArray<Conversation>
-  readonly keepDraft: (id: string, text: string, after: number) => void | Promise<void>
 }
 
 /** Makes one for one chat; `take` says what becomes of a draft, `save` how long an entry takes. */
@@ -19,33 +18,26 @@ export const draftStore = (
   take: (given: GivenDraft) => void | Promise<void> = () => {},
   save: (record: Conversation) => void | Promise<void> = () => {}
 ): DraftStore => {
+  const inner = memory()
   const drafts: Array<GivenDraft> = []
   const saved: Array<Conversation> = []
-  let draft: string | undefined
-  const keep = (text: string, after: number) => {
-    if (after === saved.length) draft = text
-  }
-  const add = (record: Conversation): Saved => {
-    draft = undefined
-    saved.push(record)
-    return { seq: saved.length }
-  }
   return {
+    ...inner,
     drafts,
     saved,
-    load: () => {
-      const record = saved.at(-1)
-      return record && { ...record, version: saved.length, ...(draft === undefined ? {} : { draft }) }
-    },
-    save: (record) => {
+    save: (record, saving) => {
+      const add = () => {
+        saved.push(record)
+        return inner.save(record, saving)
+      }
       const slow = save(record)
-      return slow === undefined ? add(record) : slow.then(() => add(record))
+      return slow === undefined ? add() : slow.then(add)
     },
-    delete: () => void saved.splice(0),
-    keepDraft: (_, text, after) => {
+    keepDraft: (id, text, after, fence) => {
       drafts.push({ text, after })
+      const keep = () => inner.keepDraft(id, text, after, fence)
       const taken = take({ text, after })
-      return taken === undefined ? keep(text, after) : taken.then(() => keep(text, after))
+      return taken === undefined ? keep() : taken.then(keep)
     }
   }
 }

@@ -2,14 +2,14 @@
 import type { Conversation } from "../../src/record/Conversation.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
 import { said } from "./scripts.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 
 /** What the user said, of a thread. */
 export const userLines = (messages: ReadonlyArray<Message>): ReadonlyArray<string> =>
   messages.filter(({ role }) => role === "user").map(said)
 
 /** A store that fails while `failing`, and notes what it kept. */
-export interface MoodyStore extends Store {
+export interface MoodyStore extends RecordStore {
   failing: boolean
   readonly saved: ReadonlyArray<Conversation>
 }

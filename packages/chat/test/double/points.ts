@@ -16,7 +16,7 @@ export interface Point {
   readonly lose: () => void
 }
 
-const writes = new Set(["save", "accept", "accept again", "keepDraft"])
+const writes = new Set(["append", "accept", "accept again", "keepDraft"])
 
 /** Whether the point changes what the store has. */
 export const isWrite = ({ name }: Point): boolean => writes.has(name)

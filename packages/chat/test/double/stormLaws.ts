@@ -73,7 +73,7 @@ const brokenReceipts = ({ person: { sent, withdrawn }, thread, count }: Storm): 
     const statuses = inputs.map(({ receipt }) => receipt?.status)
     const isAccepted = statuses.includes("delivered") || (statuses.includes("pending") && !withdrawn.has(text))
     // A retry sends a rejected input again. Answers have no row, so that a lost save has them, and their sender reads that it failed.
-    const maySend = count("retry") > 0 || (count("save is lost") > 0 && inputs.some(({ isAnswer }) => isAnswer))
+    const maySend = count("retry") > 0 || (count("append is lost") > 0 && inputs.some(({ isAnswer }) => isAnswer))
     const isRefused = !maySend && inputs.every(({ receipt }) => isRefusal(receipt))
     const isThere = lines.includes(text)
     const isWrong = isThere ? isRefused : isAccepted

@@ -25,8 +25,7 @@ export const stormTroupe: StormTarget = {
     }
   },
   fatesOf: (name) => {
-    // Until a late save is repeated, the end of the program loses what was stored between (STORE4).
-    if (name === "save") return ["fails", "is lost", "is silent"]
+    if (name === "append") return ["fails", "is lost", "is late", "is silent"]
     // After a save that was lost, and a failure here, the input is in memory only (ARR3).
     if (name === "accept again") return ["is late"]
     return ["fails", "is late", "is silent"]

@@ -1,7 +1,7 @@
 /** What chats that were unloaded cost their Troupe. */
 import { expect, test } from "vitest"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 import { hop } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 
@@ -19,7 +19,7 @@ const forgetful: Adapter = {
 const restMs = 1_250
 
 test("PASS3 a passivated chat without a reference costs the Troupe nothing beside a living one", async () => {
-  const store: Store = { load: () => undefined, save: () => {}, delete: () => {} }
+  const store: RecordStore = { load: () => undefined, save: () => {}, delete: () => {} }
   const { troupe, clock } = await check.troupe({ adapter: forgetful, passivateAfterMs: 1_000, store })
   const { gc } = globalThis
   if (gc === undefined) throw new Error("run this with --expose-gc")

@@ -5,10 +5,10 @@ import { askUser } from "../../src/values/HandlerResult.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { Troupe } from "../../src/troupe/Troupe.ts"
 import { calls, handling, says } from "../double/scripts.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 
 /** Keeps records as text. */
-const textStore = (texts: Map<string, string>): Store => ({
+const textStore = (texts: Map<string, string>): RecordStore => ({
   load: (id) => {
     const text = texts.get(id)
     return text === undefined ? undefined : Codec.decode("ChatRecord", text)

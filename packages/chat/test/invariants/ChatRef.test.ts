@@ -7,7 +7,7 @@ import { memory } from "../../src/store/Store.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { readAll, said, says, tagsOf } from "../double/scripts.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { SessionStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
@@ -85,7 +85,7 @@ test("a cancel while there is no process cancels the turn that waits", async () 
   const inner = memory()
   const loading = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let loads = 0
-  const store: Store = {
+  const store: SessionStore = {
     ...inner,
     load: async (id) => {
       await loading[loads++]?.promise

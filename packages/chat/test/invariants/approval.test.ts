@@ -11,7 +11,7 @@ import { diskStore, type DiskStore } from "../double/crashing.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, readAll, says, tagsOf } from "../double/scripts.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
@@ -244,7 +244,7 @@ describe("a chat whose calls wait for a decision", () => {
     const inner = store.leave()
     await troupe.stop()
     let failing = true
-    const moody: Store = {
+    const moody: RecordStore = {
       ...inner,
       save: (record) => (failing ? Promise.reject(new Error("disk")) : inner.save(record))
     }

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest"
 import { askUser } from "../../src/values/HandlerResult.ts"
-import * as Store from "../../src/store/Store.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { unpaired } from "../../src/model/callPairing.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"
+import { memory } from "../double/savingStore.ts"
 
 const check = leakCheck()
 
 /** A chat whose reply left a call to the caller beside a question. */
 const beside = async (suspendedTtlMs?: number) => {
-  const kept = Store.memory()
+  const kept = memory()
   const adapter = check.fake({ scripts: [calls("yours", "asks"), says("one"), says("two")] })
   const tools = [tool({ name: "yours", manual: true }), tool({ name: "asks", execute: () => askUser("Which?") })]
   const started = await check.troupe({ adapter, tools, store: kept, suspendedTtlMs })
@@ -47,7 +47,7 @@ test("PAIR1 calls that nobody answered in time are answered behind the message t
 })
 
 test("PAIR1 a result given while a decided call of its step has not run is that call's one result", async () => {
-  const kept = Store.memory()
+  const kept = memory()
   const adapter = check.fake({ scripts: [says("done")] })
   const writes = tool({ name: "writes", execute: () => "written" })
   const options = { adapter, tools: [tool({ name: "yours", manual: true }), writes], store: kept }

@@ -11,6 +11,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, said, says } from "../double/scripts.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
+import { memory, type SavingStore } from "../double/savingStore.ts"
 
 const check = leakCheck()
 
@@ -47,7 +48,7 @@ const conflict = { _tag: "SessionError", reason: "store_conflict" }
 
 describe("STORE7 what another program wrote is not written over", () => {
   test("an input that was sent in ignorance of it waits, and runs after it with the next one", async () => {
-    const store = Store.memory()
+    const store = memory()
     const one = await speaking(store, "A1", "A2", "A3")
     const other = await speaking(store, "B1", "B2")
     await one.chat.send("a1").result()
@@ -66,7 +67,7 @@ describe("STORE7 what another program wrote is not written over", () => {
   })
 
   test("a turn that was under way ends with it, what it had stored stays said, and what came behind it waits", async () => {
-    const store = Store.memory()
+    const store = memory()
     const one = await held(store)
     const turn = one.chat.send("a1")
     await until(() => one.adapter.streams.length === 1)
@@ -90,7 +91,7 @@ describe("STORE7 what another program wrote is not written over", () => {
   })
 
   test("an input that waited in the record is the other program's, and its turn ends", async () => {
-    const store = Store.memory()
+    const store = memory()
     const one = await held(store)
     const turn = one.chat.send("a1")
     await until(() => one.adapter.streams.length === 1)
@@ -109,7 +110,7 @@ describe("STORE7 what another program wrote is not written over", () => {
   })
 
   test("a call that writes is not started when its intent comes too late", async () => {
-    const store = Store.memory()
+    const store = memory()
     let runs = 0
     const pay = handling("pay", () => ok((runs += 1)))
     const adapter = handAdapter()
@@ -127,7 +128,7 @@ describe("STORE7 what another program wrote is not written over", () => {
   })
 
   test("a permission mode that comes too late is not kept, and the chat goes on from what is", async () => {
-    const store = Store.memory()
+    const store = memory()
     const { chat } = await speaking(store, "A1")
     await store.save({ id: "c", thread: { messages: [] }, usage: {}, running: false, pendingToolCalls: [] })
     await expect(chat.setPermissionMode("plan")).rejects.toMatchObject(conflict)
@@ -137,7 +138,7 @@ describe("STORE7 what another program wrote is not written over", () => {
   })
 
   test("a conversation that was deleted elsewhere begins anew", async () => {
-    const store = Store.memory()
+    const store = memory()
     const { chat } = await speaking(store, "A1", "A2", "A3")
     await chat.send("a1").result()
     await store.delete("c")
@@ -160,7 +161,7 @@ describe("STORE7 what another program wrote is not written over", () => {
   })
 
   test("no conflict counts as a crash, however many there are", async () => {
-    const store = Store.memory()
+    const store = memory()
     const { chat, troupe } = await speaking(store, "A1")
     for (let count = 0; count < 10; count++) {
       await store.save({ id: "c", thread: { messages: [] }, usage: {}, running: false, pendingToolCalls: [] })
@@ -173,10 +174,10 @@ describe("STORE7 what another program wrote is not written over", () => {
 })
 
 test("STORE4 a Troupe's own write that comes late is no conflict with what it wrote since", async () => {
-  const inner = Store.memory()
+  const inner = memory()
   const gates: Array<() => void> = []
   let isSlow = false
-  const store: SessionStore = {
+  const store: SavingStore = {
     ...inner,
     save: async (record, precondition) => {
       if (isSlow) await new Promise<void>((resolve) => void gates.push(resolve))
@@ -202,7 +203,7 @@ test("STORE4 a Troupe's own write that comes late is no conflict with what it wr
 
 describe("CONV1 history, entries and lists", () => {
   test("have what the chat has had saved", async () => {
-    const { chat, troupe } = await speaking(Store.memory(), "A1", "A2")
+    const { chat, troupe } = await speaking(memory(), "A1", "A2")
     await chat.send("a1").result()
     await chat.send("a2").result()
     const history = await troupe.history("c")
@@ -215,9 +216,9 @@ describe("CONV1 history, entries and lists", () => {
   })
 
   test("are behind a save that is slow", async () => {
-    const inner = Store.memory()
+    const inner = memory()
     const { promise, resolve } = Promise.withResolvers<void>()
-    const store: SessionStore = {
+    const store: SavingStore = {
       ...inner,
       save: async (record, precondition) => {
         await promise
@@ -235,7 +236,7 @@ describe("CONV1 history, entries and lists", () => {
   })
 
   test("of a store that keeps the newest record only are refused", async () => {
-    const records = new Map<string, Parameters<Store.Store["save"]>[0]>()
+    const records = new Map<string, Parameters<Store.RecordStore["save"]>[0]>()
     const store: Store.Store = {
       load: (id) => records.get(id),
       save: (record) => void records.set(record.id, record),
@@ -256,7 +257,7 @@ describe("CONV1 history, entries and lists", () => {
 
   test("fail with store_failed when the store does, and name options that make no sense", async () => {
     const store: SessionStore = {
-      ...Store.memory(),
+      ...memory(),
       list: () => {
         throw new Error("disk")
       }
@@ -271,7 +272,7 @@ describe("CONV1 history, entries and lists", () => {
 
 describe("a fork", () => {
   test("is a chat of its own from the entry on, and the other goes on", async () => {
-    const { chat, troupe } = await speaking(Store.memory(), "A1", "A2", "B2", "A3")
+    const { chat, troupe } = await speaking(memory(), "A1", "A2", "B2", "A3")
     await chat.send("a1").result()
     await chat.send("a2").result()
     const fork = await troupe.fork("c", { at: 2 })
@@ -284,7 +285,7 @@ describe("a fork", () => {
   })
 
   test("of a chat whose turn runs begins at what is stored, and leaves the turn alone", async () => {
-    const { chat, troupe, adapter, answer } = await held(Store.memory())
+    const { chat, troupe, adapter, answer } = await held(memory())
     const turn = chat.send("a1")
     await until(() => adapter.streams.length === 1)
     const fork = await troupe.fork("c", { id: "f" })
@@ -301,7 +302,7 @@ describe("a fork", () => {
   })
 
   test("is refused where it cannot begin, and to an id that is taken or lives", async () => {
-    const { chat, troupe } = await speaking(Store.memory(), "A1")
+    const { chat, troupe } = await speaking(memory(), "A1")
     await expect(troupe.fork("c")).rejects.toMatchObject({ reason: "unknown_chat" })
     await chat.send("a1").result()
     await troupe.chat("lives")
@@ -313,7 +314,7 @@ describe("a fork", () => {
 
 describe("CONV2 a rewind", () => {
   test("has a living chat go on from the entry; its readers and observers get a snapshot", async () => {
-    const { chat, troupe } = await speaking(Store.memory(), "A1", "A2", "A3")
+    const { chat, troupe } = await speaking(memory(), "A1", "A2", "A3")
     await chat.send("a1").result()
     await chat.send("a2").result()
     const attached = chat.attach()
@@ -335,7 +336,7 @@ describe("CONV2 a rewind", () => {
   })
 
   test("to the entry 0 leads to the beginning: what is said then is said first", async () => {
-    const { chat, troupe } = await speaking(Store.memory(), "A1", "A2")
+    const { chat, troupe } = await speaking(memory(), "A1", "A2")
     await chat.send("a1", { id: "u1" }).result()
     expect(await troupe.rewind("c", 0)).toMatchObject({ id: "c", version: 3, thread: { messages: [] } })
     expect(lines(chat)).toEqual([])
@@ -347,7 +348,7 @@ describe("CONV2 a rewind", () => {
   })
 
   test("takes nothing along of what the process knew, but the permission mode of now", async () => {
-    const { chat, troupe } = await speaking(Store.memory(), "A1", "A2")
+    const { chat, troupe } = await speaking(memory(), "A1", "A2")
     await chat.send("a1", { id: "u1" }).result()
     await chat.send("a2", { id: "u2" }).result()
     await chat.setPermissionMode("plan")
@@ -356,7 +357,7 @@ describe("CONV2 a rewind", () => {
   })
 
   test("is refused while a turn runs, which goes on", async () => {
-    const { chat, troupe, answer, adapter } = await held(Store.memory())
+    const { chat, troupe, answer, adapter } = await held(memory())
     const turn = chat.send("a1")
     await until(() => adapter.streams.length === 1)
     await expect(troupe.rewind("c", 1)).rejects.toMatchObject({ _tag: "SessionError", reason: "busy" })
@@ -366,7 +367,7 @@ describe("CONV2 a rewind", () => {
   })
 
   test("cancels the turn when it is to; what waits behind it runs in the thread as it is then", async () => {
-    const { chat, troupe, answer, adapter } = await held(Store.memory())
+    const { chat, troupe, answer, adapter } = await held(memory())
     const first = chat.send("a1")
     await answer(0, "A1")
     await first.result()
@@ -385,7 +386,7 @@ describe("CONV2 a rewind", () => {
   test("of what is not there, or where a step was open, disturbs nobody", async () => {
     const pay = handling("pay", () => ok(null))
     const adapter = check.fake({ scripts: [calls("pay"), says("Paid.")] })
-    const { troupe } = await check.troupe({ adapter, tools: [pay], store: Store.memory() })
+    const { troupe } = await check.troupe({ adapter, tools: [pay], store: memory() })
     const chat = await troupe.chat("c")
     await chat.send("Pay").result()
     const { pid } = chat
@@ -401,7 +402,7 @@ describe("CONV2 a rewind", () => {
   })
 
   test("that the store fails with leaves the chat where it was, in a process of its own", async () => {
-    const inner = Store.memory()
+    const inner = memory()
     const store: SessionStore = {
       ...inner,
       rewind: () => {
@@ -416,7 +417,7 @@ describe("CONV2 a rewind", () => {
   })
 
   test("of a chat that does not live is one of its conversation", async () => {
-    const { chat, troupe } = await speaking(Store.memory(), "A1", "A2")
+    const { chat, troupe } = await speaking(memory(), "A1", "A2")
     await chat.send("a1").result()
     await chat.send("a2").result()
     await chat.stop()
@@ -426,7 +427,7 @@ describe("CONV2 a rewind", () => {
 
   test("of a chat that rests, and that somebody holds, is seen by who holds it", async () => {
     const adapter = check.fake({ scripts: [says("A1"), says("A2")] })
-    const { troupe, clock } = await check.troupe({ adapter, store: Store.memory(), passivateAfterMs: 1_000 })
+    const { troupe, clock } = await check.troupe({ adapter, store: memory(), passivateAfterMs: 1_000 })
     const chat = await troupe.chat("c")
     await chat.send("a1").result()
     await chat.send("a2").result()
@@ -437,7 +438,7 @@ describe("CONV2 a rewind", () => {
   })
 
   test("comes one after another, however many are asked for at once", async () => {
-    const { chat, troupe } = await speaking(Store.memory(), "A1", "A2", "A3")
+    const { chat, troupe } = await speaking(memory(), "A1", "A2", "A3")
     await chat.send("a1").result()
     await chat.send("a2").result()
     await Promise.all([troupe.rewind("c", 2), troupe.rewind("c", 4), troupe.rewind("c", 2)])
@@ -448,7 +449,7 @@ describe("CONV2 a rewind", () => {
 
 describe("deleting", () => {
   test("stops the chat and removes all there is of it", async () => {
-    const store = Store.memory()
+    const store = memory()
     const { chat, troupe, adapter } = await held(store)
     const turn = chat.send("a1").result()
     await until(() => adapter.streams.length === 1)
@@ -462,7 +463,7 @@ describe("deleting", () => {
 describe("STORE8 a time to live", () => {
   const living = async () => {
     const { system, clock } = check.system()
-    const store = Store.memory({ clock, ttlMs: 90_000 })
+    const store = memory({ clock, ttlMs: 90_000 })
     const { Troupe } = await import("../../src/troupe/Troupe.ts")
     const adapter = check.fake({ scripts: [says("A1"), says("B1")] })
     const troupe: RunningTroupe = await Troupe.start({ adapter, store, system })
@@ -490,7 +491,7 @@ describe("STORE8 a time to live", () => {
     const { Troupe } = await import("../../src/troupe/Troupe.ts")
     const hostTimers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length
     const before = hostTimers()
-    const alive = await Troupe.start({ adapter: check.fake({ script: [] }), store: Store.memory({ ttlMs: 90_000 }) })
+    const alive = await Troupe.start({ adapter: check.fake({ script: [] }), store: memory({ ttlMs: 90_000 }) })
     expect(hostTimers()).toBeLessThanOrEqual(before)
     await alive.stop()
   })

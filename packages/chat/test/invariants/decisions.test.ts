@@ -9,7 +9,7 @@ import { diskStore } from "../double/crashing.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
@@ -67,7 +67,10 @@ const suspended = async (options: Partial<TroupeOptions> = {}) => {
 }
 
 /** A chat whose program ended while `pay` ran: its outcome is unknown. */
-const unknown = async (options: Partial<TroupeOptions> = {}, edit: (store: Store) => Store = (store) => store) => {
+const unknown = async (
+  options: Partial<TroupeOptions> = {},
+  edit: (store: RecordStore) => RecordStore = (store) => store
+) => {
   const ran: Array<unknown> = []
   const keys: Array<string> = []
   const store = diskStore()

@@ -183,18 +183,22 @@ describe("DRAFT3 STORE6 a draft is of the newest entry", () => {
   })
 
   test("one asked for while an entry is written is behind that one", async () => {
-    let saves = 0
     const slow = Promise.withResolvers<void>()
-    const store = draftStore(undefined, () => (++saves === 3 ? slow.promise : undefined))
-    const { clock, speak, chat } = await streaming(store)
+    const store = draftStore()
+    let accepted = 0
+    const accept: typeof store.accept = async (...args) => {
+      if (++accepted === 2) await slow.promise
+      return store.accept(...args)
+    }
+    const { clock, speak, chat } = await streaming({ ...store, accept })
     await speak("a")
     chat.send("waits")
-    await until(() => saves === 3)
+    await until(() => accepted === 2)
     await clock.advance(2_000)
     expect(store.drafts).toEqual([])
     slow.resolve()
     await until(() => store.drafts.length === 1)
-    expect(store.drafts).toEqual([{ text: "a", after: 3 }])
+    expect(store.drafts).toEqual([{ text: "a", after: 1 }])
     expect(await store.load("c")).toMatchObject({
       running: true,
       draft: "a",

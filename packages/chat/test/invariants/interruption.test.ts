@@ -6,13 +6,13 @@ import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import { askUser, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import type { Hooks } from "../../src/gate/Hooks.ts"
 import * as Message from "../../src/model/Message.ts"
-import { memory } from "../../src/store/Store.ts"
+import { memory } from "../double/savingStore.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, says } from "../double/scripts.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
@@ -31,7 +31,7 @@ const said = (chat: LocalChatRef) => chat.thread.messages.map(({ content }) => c
 /** A store of whole records, and all it was asked to keep. */
 const records = (...first: ReadonlyArray<Conversation>) => {
   const saved: Array<Conversation> = [...first]
-  const store: Store = {
+  const store: RecordStore = {
     load: (id) => {
       const record = saved.findLast((one) => one.id === id)
       return record && Codec.decode("ChatRecord", Codec.encode("ChatRecord", record))
@@ -52,7 +52,7 @@ const cutShort: Conversation = {
 }
 
 /** A chat whose reply has said "Once upon", and whose process then died. */
-const interrupted = async (store: Store = memory()) => {
+const interrupted = async (store: RecordStore = memory()) => {
   const adapter = handAdapter()
   const made = await check.troupe({ adapter, store })
   const chat = await made.troupe.chat("c")
@@ -189,7 +189,7 @@ describe("INT2 what the interrupted reply had said", () => {
   test("stays where an input could not be stored, and is not said twice", async () => {
     const kept = records(cutShort)
     let broken = true
-    const save: Store["save"] = (record) => {
+    const save: RecordStore["save"] = (record) => {
       if (broken) throw new Error("full")
       return kept.store.save(record)
     }
@@ -217,7 +217,7 @@ describe("INT2 what the interrupted reply had said", () => {
     const held = Promise.withResolvers<void>()
     const { store } = records()
     let saves = 0
-    const save: Store["save"] = (record) => {
+    const save: RecordStore["save"] = (record) => {
       if (++saves === 3) return held.promise
       return store.save(record)
     }

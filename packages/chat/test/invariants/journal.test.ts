@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest"
 import type { Conversation } from "../../src/record/Conversation.ts"
 import { askUser, halt, ok } from "../../src/values/HandlerResult.ts"
 import type { ToolMessage } from "../../src/model/messageShapes.ts"
-import { memory } from "../../src/store/Store.ts"
+import { memory } from "../double/savingStore.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { diskStore } from "../double/crashing.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, readAll, says } from "../double/scripts.ts"
 import type { OnUnknown, Tool } from "../../src/tool/toolContract.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
@@ -76,7 +76,7 @@ describe("the journal of a step", () => {
     const charge = held("charge")
     const inner = memory()
     let saves = 0
-    const store: Store = {
+    const store: RecordStore = {
       ...inner,
       save: (record) => (++saves === 2 ? Promise.reject(new Error("disk")) : inner.save(record))
     }
@@ -92,7 +92,10 @@ describe("the journal of a step", () => {
     const charge = held("charge")
     const inner = memory()
     let saves = 0
-    const store: Store = { ...inner, save: (record) => (++saves >= 2 ? new Promise(() => {}) : inner.save(record)) }
+    const store: RecordStore = {
+      ...inner,
+      save: (record) => (++saves >= 2 ? new Promise(() => {}) : inner.save(record))
+    }
     const adapter = check.fake({ scripts: [calls("charge")] })
     const { troupe, clock } = await check.troupe({ adapter, tools: [charge.tool], store, drainMs: 10 })
     const chat = await troupe.chat("c")
@@ -113,7 +116,10 @@ describe("the journal of a step", () => {
     const charge = held("charge")
     const inner = memory()
     let saves = 0
-    const store: Store = { ...inner, save: (record) => (++saves === 2 ? new Promise(() => {}) : inner.save(record)) }
+    const store: RecordStore = {
+      ...inner,
+      save: (record) => (++saves === 2 ? new Promise(() => {}) : inner.save(record))
+    }
     const adapter = check.fake({ scripts: [calls("charge")] })
     const { troupe, clock } = await check.troupe({ adapter, tools: [charge.tool], store })
     const turn = (await troupe.chat("c")).send("go")

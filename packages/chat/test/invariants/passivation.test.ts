@@ -4,7 +4,7 @@ import type { Decision } from "../../src/record/Approval.ts"
 import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import type { ChatSnapshot } from "../../src/view/liveView.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
-import { memory } from "../../src/store/Store.ts"
+import { memory } from "../double/savingStore.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { Troupe } from "../../src/troupe/Troupe.ts"
 import { collected } from "../double/collected.ts"
@@ -13,7 +13,7 @@ import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { calls, handling, says } from "../double/scripts.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
@@ -117,7 +117,7 @@ describe("PASS1 the process of a chat at rest ends", () => {
   test("but not while the store does not have it", async () => {
     const inner = memory()
     let broken = false
-    const store: Store = {
+    const store: RecordStore = {
       ...inner,
       save: (record) => {
         if (broken) throw new Error("full")
@@ -142,9 +142,9 @@ describe("PASS1 the process of a chat at rest ends", () => {
     const inner = memory()
     const kept = Promise.withResolvers<void>()
     let slow = false
-    const store: Store = {
+    const store: RecordStore = {
       ...inner,
-      save: async (record) => (slow && (await kept.promise), void (await inner.save(record)))
+      save: async (record) => (slow && (await kept.promise), await inner.save(record))
     }
     const { chat, clock } = await resting({ store, passivateAfterMs: 100 })
     await chat.send("go").result()

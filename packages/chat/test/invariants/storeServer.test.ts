@@ -2,12 +2,13 @@ import { type Clock, GenServer, Process, type System } from "@troupe/otp"
 import { expect, test } from "vitest"
 import type { Conversation } from "../../src/record/Conversation.ts"
 import { type Guarded, guarded, storeServer } from "../../src/store/storeServer.ts"
-import { memory } from "../../src/store/Store.ts"
+import { memory } from "../double/savingStore.ts"
+import { saved } from "../../src/record/entries.ts"
 import * as Thread from "../../src/model/Thread.ts"
 import * as Usage from "../../src/model/Usage.ts"
 import { hop } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
@@ -29,7 +30,7 @@ const held = () => {
     asked.push(what)
     return new Promise((resolve) => void gates.set(what, resolve))
   }
-  const store: Store = {
+  const store: RecordStore = {
     load: async () => {
       await wait("load")
       return recordOf(kept.at(-1) ?? "nothing")
@@ -59,7 +60,7 @@ const guarding = async (system: System.System, state: Guarded) => {
   return {
     answers,
     save: async (name: string): Promise<void> => {
-      GenServer.call(server, { type: "save", record: recordOf(name) }).then(
+      GenServer.call(server, { type: "append", id: "c", entries: [saved(recordOf(name))] }).then(
         () => answered(`${name} kept`),
         () => answered(`${name} not answered`)
       )
@@ -86,7 +87,11 @@ const begun = async (): Promise<{
 }> => {
   const { system, clock } = check.system()
   const outside = held()
-  const state = guarded(outside.store, system, "w", () => false)
+  const state = guarded(outside.store, system, () => false)
+  const loading = state.store.load("c")
+  await outside.releaseHeld("load")
+  await loading
+  outside.asked.length = 0
   return { outside, clock, process: () => guarding(system, state) }
 }
 
@@ -171,9 +176,9 @@ test("STORE5 a write that comes back late is mended by the next process, and not
 
 test("STORE9. of a chat whose process has ended it no longer has the number of the newest entry", async () => {
   const { system, clock } = check.system()
-  const state = guarded(memory({ clock }), system, "writer", () => true)
+  const state = guarded(memory({ clock }), system, () => true)
   const server = await GenServer.start(system, storeServer, state)
-  await GenServer.call(server, { type: "save", record: recordOf("one") })
+  await GenServer.call(server, { type: "append", id: "c", entries: [saved(recordOf("one"))] })
   expect(state.newest.numbers.get("c")).toBe(1)
   GenServer.cast(server, { id: "c", text: "so far" })
   GenServer.cast(server, { left: "c" })

@@ -16,7 +16,7 @@ import { refusal } from "../double/refusal.ts"
 import { calls, handling, hi, readAll, said, says } from "../double/scripts.ts"
 import type { LateResult } from "../../src/options/callPolicy.ts"
 import type { Handler, ToolContext } from "../../src/tool/toolContract.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
@@ -197,7 +197,7 @@ describe("EXEC5 a handler that is listed holds nothing of its chat", () => {
       }
     }
   }
-  const keepsNothing: Store = { load: () => undefined, save: () => undefined, delete: () => undefined }
+  const keepsNothing: RecordStore = { load: () => undefined, save: () => undefined, delete: () => undefined }
 
   /** Has the call of a chat given up, and stops that: its thread, its turn and itself, which only the handler may hold. */
   const givenUp = async (handler: Handler, end: "timeout" | "cancel" | "restart") => {

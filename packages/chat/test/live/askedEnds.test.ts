@@ -1,6 +1,6 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import { memory } from "../../src/store/Store.ts"
+import { memory } from "../double/savingStore.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
 import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import { tool } from "../../src/tool/functionTool.ts"

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { Fake, tool } from "../../src/index.ts"
 import type { Adapter } from "../../src/adapter/index.ts"
 import type { SessionStore } from "../../src/store/index.ts"
-import { memory } from "../../src/store/Store.ts"
+import { memory, type SavingStore } from "../double/savingStore.ts"
 import { portableSha256, sha256 } from "../../src/json/sha256.ts"
 import { collected } from "../double/collected.ts"
 import { hop } from "../double/hop.ts"
@@ -202,7 +202,7 @@ test("CHATBLOB5 a message is refused that gives the conversation more bytes than
 test("BLOB2 when a program ends between the bytes of a photo and its message, no conversation is listed, and the message can be sent again", async () => {
   const store = memory()
   const ended = Promise.withResolvers<never>()
-  const dying: SessionStore = { ...store, accept: () => ended.promise, save: () => ended.promise }
+  const dying: SavingStore = { ...store, accept: () => ended.promise, save: () => ended.promise }
   const first = await check.troupe({ adapter: Fake.make({ script: says("A cat.") }), store: dying })
   const sent = (await first.troupe.chat("c")).send([see, photo.part], { id: "m1" }).result()
   sent.catch(() => {})

@@ -1,13 +1,12 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import { memory } from "../../src/store/Store.ts"
+import { memory, type SavingStore } from "../double/savingStore.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, says } from "../double/scripts.ts"
-import type { SessionStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
@@ -18,7 +17,7 @@ const gated = () => {
   const store = memory()
   const { promise, resolve } = Promise.withResolvers<undefined>()
   let isHeld = false
-  const save: SessionStore["save"] = (...args) => {
+  const save: SavingStore["save"] = (...args) => {
     if (!isHeld) return store.save(...args)
     isHeld = false
     return promise.then(() => store.save(...args))

@@ -1,7 +1,8 @@
 import { Fake, tool, Troupe } from "../../src/index.ts"
-import { Store } from "../../src/store.ts"
+import type { Store } from "../../src/store.ts"
 import { Clock, System } from "@troupe/otp"
 import { expect, test } from "vitest"
+import { memory } from "../double/savingStore.ts"
 
 const calls = [{ toolCall: { id: "c1", name: "pay", arguments: {} } }, { finish: "tool_calls" as const }]
 
@@ -41,7 +42,7 @@ const later = async (clock: Clock.TestClock, ms: number) => {
 
 test("ESCALATE1, ESCALATE3 a wait of a chat that no program has loaded is escalated once, over programs and restarts", async () => {
   const clock = Clock.test()
-  const store = Store.memory({ clock })
+  const store = memory({ clock })
   const escalated: Array<string> = []
   const first = await start(store, clock, escalated)
   await (await first.troupe.chat("a")).send("Pay").result()
@@ -68,7 +69,7 @@ test("ESCALATE1, ESCALATE3 a wait of a chat that no program has loaded is escala
 
 test("ESCALATE2 an exception of onEscalate is reported as a crash, and the other waits are escalated", async () => {
   const clock = Clock.test()
-  const store = Store.memory({ clock })
+  const store = memory({ clock })
   const escalated: Array<string> = []
   const { troupe, stop, crashes } = await start(store, clock, escalated, true)
   for (const id of ["a", "b"]) await (await troupe.chat(id)).send("Pay").result()
@@ -80,7 +81,7 @@ test("ESCALATE2 an exception of onEscalate is reported as a crash, and the other
 
 test("a store without a list of waits: `store_without_waiting`, and nothing is escalated", async () => {
   const clock = Clock.test()
-  const { waiting: _, escalate: __, ...store } = Store.memory({ clock })
+  const { waiting: _, escalate: __, ...store } = memory({ clock })
   const { troupe, stop } = await start(store, clock, [])
   await later(clock, 5_000)
   await expect(troupe.waiting()).rejects.toMatchObject({ reason: "store_without_waiting" })

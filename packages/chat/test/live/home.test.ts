@@ -10,6 +10,7 @@ import type { Home, SessionStore } from "../../src/store/sessionStore.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import type { Script } from "../../src/adapter/fakeScript.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
+import { memory, type SavingStore } from "../double/savingStore.ts"
 
 const check = leakCheck()
 
@@ -59,33 +60,33 @@ const stored = async (store: SessionStore, id: string) => [
 
 describe("HOME1 with a home", () => {
   test("every kind of write names the fence of its conversation", async () => {
-    const memory = Store.memory()
+    const inner = memory()
     const seen: Array<readonly [string, Store.Fence | undefined]> = []
-    const noting: SessionStore = {
-      ...memory,
+    const noting: SavingStore = {
+      ...inner,
       save: (record, condition) => {
         seen.push(["save", condition?.fence])
-        return memory.save(record, condition)
+        return inner.save(record, condition)
       },
       accept: (id, input, fence) => {
         seen.push(["accept", fence])
-        return memory.accept(id, input, fence)
+        return inner.accept(id, input, fence)
       },
       keepDraft: (id, text, after, fence) => {
         seen.push(["keepDraft", fence])
-        return memory.keepDraft(id, text, after, fence)
+        return inner.keepDraft(id, text, after, fence)
       },
       fork: (id, to, at, fence) => {
         seen.push(["fork", fence])
-        return memory.fork(id, to, at, fence)
+        return inner.fork(id, to, at, fence)
       },
       rewind: (id, seq, condition) => {
         seen.push(["rewind", condition?.fence])
-        return memory.rewind(id, seq, condition)
+        return inner.rewind(id, seq, condition)
       },
       delete: (id, fence) => {
         seen.push(["delete", fence])
-        return memory.delete(id, fence)
+        return inner.delete(id, fence)
       }
     }
     const { troupe, paid } = await program(noting, new HandHome(3))
@@ -107,7 +108,7 @@ describe("HOME1 with a home", () => {
   })
 
   test("a conversation of another home is not loaded, written or deleted; it is read from the store", async () => {
-    const store = Store.memory()
+    const store = memory()
     const home = new HandHome(1)
     const { troupe } = await program(store, home)
     await (await troupe.chat("a")).send("one").result()
@@ -133,14 +134,14 @@ describe("HOME1 with a home", () => {
 
   test("a new conversation without an id gets one whose home is here", async () => {
     const own = { fenceOf: (id: string) => (Store.bucketOf(id) % 64 === 7 ? { key: "k", epoch: 1 } : undefined) }
-    const { troupe } = await program(Store.memory(), { ...own, mayAct: () => true })
+    const { troupe } = await program(memory(), { ...own, mayAct: () => true })
     const chat = await troupe.begin([])
     expect(Store.bucketOf(chat.id) % 64).toBe(7)
     expect((await chat.send("one").result()).haltedReason).toBe("completed")
   })
 
   test("a chat of an older epoch leaves when it is requested under a newer one", async () => {
-    const store = Store.memory()
+    const store = memory()
     const home = new HandHome(1)
     const { troupe } = await program(store, home)
     const chat = await troupe.chat("a")
@@ -168,7 +169,7 @@ describe("HOME1 with a home", () => {
 describe("HOME2 when the store refuses a write because of its fence", () => {
   /** A chat during a reply, whose home is taken by an epoch of another program. */
   const taken = async () => {
-    const store = Store.memory()
+    const store = memory()
     const made = await program(store, new HandHome(1))
     const chat = await made.troupe.chat("a")
     await chat.send("one").result()
@@ -194,9 +195,9 @@ describe("HOME2 when the store refuses a write because of its fence", () => {
   })
 
   test("as it stores an intent, the handler does not start, and no reader sees an end of the turn", async () => {
-    const store = Store.memory()
+    const store = memory()
     const home = new HandHome(1)
-    const claiming: SessionStore = {
+    const claiming: SavingStore = {
       ...store,
       save: (record, condition) => {
         if (record.open !== undefined) void store.claim("k", 2)
@@ -233,7 +234,7 @@ describe("HOME2 when the store refuses a write because of its fence", () => {
   })
 
   test("its late draft is dropped", async () => {
-    const store = Store.memory()
+    const store = memory()
     const { troupe } = await program(store, new HandHome(1))
     const chat = await troupe.chat("a")
     chat.send("hang")
@@ -244,10 +245,10 @@ describe("HOME2 when the store refuses a write because of its fence", () => {
   })
 
   test("a save that fails while `mayAct` is false ends the chat in the same way", async () => {
-    const store = Store.memory()
+    const store = memory()
     const home = new HandHome(1)
     let isBroken = false
-    const broken: SessionStore = {
+    const broken: SavingStore = {
       ...store,
       save: (record, condition) => {
         if (isBroken) throw new Error("unreachable")
@@ -266,7 +267,7 @@ describe("HOME2 when the store refuses a write because of its fence", () => {
 
 describe("HOME3 when `mayAct` is false before a handler", () => {
   test.each(["write", "read"] as const)("a call that may %s does not start, and the chat leaves", async (effect) => {
-    const store = Store.memory()
+    const store = memory()
     const home = new HandHome(1)
     let ran = 0
     const pay = make({
@@ -307,7 +308,7 @@ describe("HOME3 when `mayAct` is false before a handler", () => {
         return ok("paid")
       }
     })
-    const { troupe } = await program(Store.memory(), home, { tools: [pay] })
+    const { troupe } = await program(memory(), home, { tools: [pay] })
     const chat = await troupe.chat("a")
     const turn = chat.send("pay")
     await until(() => chat.getSnapshot()?.context.phase === "runningTools")
@@ -321,7 +322,7 @@ describe("HOME3 when `mayAct` is false before a handler", () => {
 describe("STORE8 conversations of another home", () => {
   test("do not expire here", async () => {
     const time = Clock.test()
-    const store = Store.memory({ clock: time, ttlMs: 1_000 })
+    const store = memory({ clock: time, ttlMs: 1_000 })
     const home = new HandHome(1)
     const adapter = check.fake({ script: says("Hi.") })
     const { troupe, clock } = await check.troupe({ adapter, store, home })

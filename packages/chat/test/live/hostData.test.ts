@@ -1,14 +1,15 @@
 import { Fake, tool, Troupe } from "@troupe/chat"
 import type { Response } from "@troupe/chat/models"
-import { Codec, Store } from "@troupe/chat/store"
+import { Codec } from "@troupe/chat/store"
 import { describe, expect, test } from "vitest"
+import { memory } from "../double/savingStore.ts"
 
 const answering = (text: string) =>
   Fake.make({ script: [{ text }, { usage: { outputTokens: 2 } }, { finish: "stop" }] })
 
 /** A store, and how many entries it was given. */
 const counted = () => {
-  const store = Store.memory()
+  const store = memory()
   let entries = 0
   return {
     store: { ...store, save: (...given: Parameters<typeof store.save>) => (entries++, store.save(...given)) },
@@ -51,7 +52,7 @@ describe("the metadata of the host", () => {
   })
 
   test("HOSTDATA1. of the thread stays when a later turn has none", async () => {
-    const store = Store.memory()
+    const store = memory()
     const first = await Troupe.start({ adapter: answering("Hi"), store })
     await (await first.chat("c")).send("One", { options: { storedMetadata: { ofThread: () => ({ a: 1 }) } } }).result()
     await first.stop()
@@ -65,7 +66,7 @@ describe("the metadata of the host", () => {
 
 describe("a retry with a number", () => {
   test("ATTEMPT1. gives it to the last message of a person, before its answer, and a later retry keeps it", async () => {
-    const store = Store.memory()
+    const store = memory()
     let answers = 0
     const troupe = await Troupe.start({
       adapter: Fake.make({ respond: () => [{ text: String(++answers) }, { finish: "stop" }] }),

@@ -232,7 +232,7 @@ describe("ATT4 a reader of a chat that leaves", () => {
 const bound = (store: SessionStore): SessionStore => ({
   ttlMs: store.ttlMs,
   load: (...args) => store.load(...args),
-  save: (...args) => store.save(...args),
+  append: (...args) => store.append(...args),
   accept: (...args) => store.accept(...args),
   claim: (...args) => store.claim(...args),
   delete: (...args) => store.delete(...args),

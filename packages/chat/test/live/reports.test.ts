@@ -7,10 +7,11 @@ import { expect, test, vi } from "vitest"
 import * as ChatEffect from "../../src/troupe/ChatEffect.ts"
 import { Troupe } from "../../src/troupe/Troupe.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
-import * as Store from "../../src/store/Store.ts"
+import type * as Store from "../../src/store/Store.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, says } from "../double/scripts.ts"
+import { memory, type SavingStore } from "../double/savingStore.ts"
 
 const check = leakCheck()
 
@@ -31,18 +32,19 @@ const reported = async (options: Partial<TroupeOptions> = {}) => {
 
 /** A memory store of which some functions fail. */
 const failing = (fails: {
-  readonly [Name in keyof Store.SessionStore]?: (id: string) => unknown
-}): Store.SessionStore => Object.assign(Store.memory(), fails) as Store.SessionStore
+  readonly [Name in keyof SavingStore]?: (id: string) => unknown
+}): Store.SessionStore => Object.assign(memory(), fails) as Store.SessionStore
 
 test.each([
   ["throws", throws],
   ["rejects", () => Promise.reject(new Error("mine"))]
 ])("STORE10 a save that %s is one report, with the chat and the cause", async (_how, save) => {
-  const { troupe, reports, lines } = await reported({ store: failing({ save }) })
+  let saves = 0
+  const { troupe, reports, lines } = await reported({ store: failing({ save: (id) => (++saves === 1 ? save() : id) }) })
   const chat = await troupe.chat("c1")
   expect((await chat.send("Hello").result()).haltedReason).toBe("error")
-  expect(lines()).toEqual([expect.stringMatching(/^The store failed at save of the chat c1: Error: mine \(at /)])
-  expect(reports[0]?.attributes).toEqual({ operation: "save", chat: "c1" })
+  expect(lines()).toEqual([expect.stringMatching(/^The store failed at append of the chat c1: Error: mine \(at /)])
+  expect(reports[0]?.attributes).toEqual({ operation: "append", chat: "c1" })
 })
 
 test("STORE10 a save without an answer is one report, when the next operation no longer waits for it", async () => {
@@ -52,11 +54,11 @@ test("STORE10 a save without an answer is one report, when the next operation no
   const ended = turn.result()
   await clock.advance(5_000)
   expect((await ended).haltedReason).toBe("error")
-  expect(lines()).toEqual(["The store failed at save of the chat c1: no answer for 5000 ms"])
+  expect(lines()).toEqual(["The store failed at append of the chat c1: no answer for 5000 ms"])
 })
 
 test("STORE10 a store that refuses, and one whose entry another program wrote, are no report", async () => {
-  const store = Store.memory()
+  const store = memory()
   const { troupe, reports } = await reported({ store })
   const chat = await troupe.chat("c1")
   await chat.send("Hello").result()
@@ -169,7 +171,8 @@ test("REPORT6 a Troupe without a system passes its logger on, and prints without
   try {
     const options = [{}, { silent: true }, { logger: ({ message }: System.Report) => void lines.push(message) }]
     for (const option of options) {
-      const store = failing({ save: throws })
+      let saves = 0
+      const store = failing({ save: () => (++saves === 1 ? throws() : undefined) })
       const troupe = await Troupe.start({ adapter: check.fake({ script: says("Hi.") }), store, ...option })
       const chat = await troupe.chat("c1")
       expect((await chat.send("Hello").result()).haltedReason).toBe("error")
@@ -179,8 +182,8 @@ test("REPORT6 a Troupe without a system passes its logger on, and prints without
     vi.restoreAllMocks()
   }
   expect(lines).toEqual([
-    expect.stringMatching(/^\[error\] The store failed at save of the chat c1: Error: mine/),
-    expect.stringMatching(/^The store failed at save of the chat c1: Error: mine/)
+    expect.stringMatching(/^\[error\] The store failed at append of the chat c1: Error: mine/),
+    expect.stringMatching(/^The store failed at append of the chat c1: Error: mine/)
   ])
 })
 
@@ -203,9 +206,10 @@ test("REPORT4 the reports of a Troupe's layer are log records of OpenTelemetry",
     OtelLogger.layer({ mergeWithExisting: false }),
     Layer.succeed(OtelLogger.OtelLoggerProvider, provider)
   )
+  let saves = 0
   const troupe = ChatEffect.layer({
     adapter: check.fake({ script: says("Hi.") }),
-    store: failing({ save: throws })
+    store: failing({ save: () => (++saves === 1 ? throws() : undefined) })
   })
   const program = Effect.gen(function* () {
     const running = yield* ChatEffect.TroupeService
@@ -214,7 +218,7 @@ test("REPORT4 the reports of a Troupe's layer are log records of OpenTelemetry",
   })
   await Effect.runPromise(program.pipe(Effect.provide(Layer.provide(troupe, otel))))
   expect(exporter.getFinishedLogRecords().map(({ body, severityText }) => [severityText, body])).toEqual([
-    ["Error", expect.stringContaining("The store failed at save of the chat c1")]
+    ["Error", expect.stringContaining("The store failed at append of the chat c1")]
   ])
   await provider.shutdown()
 })

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { memory } from "../../src/store/Store.ts"
+import { memory } from "../double/savingStore.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { make } from "../../src/tool/Tool.ts"
-import { memory } from "../../src/store/Store.ts"
+import { memory } from "../double/savingStore.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"

@@ -1,6 +1,6 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import { memory } from "../../src/store/Store.ts"
+import { memory, type SavingStore } from "../double/savingStore.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { handAdapter } from "../double/handAdapter.ts"
@@ -34,7 +34,7 @@ const rowsOf = async (store: SessionStore, id = "c"): Promise<ReadonlyArray<stri
 const failing = () => {
   const store = memory()
   let isFailing = false
-  const save: SessionStore["save"] = (...args) => {
+  const save: SavingStore["save"] = (...args) => {
     if (!isFailing) return store.save(...args)
     isFailing = false
     throw new Error("disk full")

@@ -8,7 +8,7 @@ import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import type { LiveTurn } from "../../src/live/liveTurn.ts"
 import type { Decision, PendingApproval } from "../../src/record/Approval.ts"
 import { waitsOf } from "../../src/record/waits.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { awaitingUser } from "../../src/values/errorText.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
@@ -40,7 +40,7 @@ class Disk {
   texts = new Map<string, string>()
 
   /** A store of one program; after `left` nothing is kept. */
-  store(program: { readonly left: boolean }): Store {
+  store(program: { readonly left: boolean }): RecordStore {
     const { texts } = this
     return {
       load: (id) => {

@@ -8,7 +8,7 @@ import { until } from "../double/hop.ts"
 import { handAdapter, type HandAdapter } from "../double/handAdapter.ts"
 import { moodyStore, userLines } from "../double/heldModel.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
@@ -65,7 +65,7 @@ interface Sent {
 const notified = async (story: ReadonlyArray<Happening>, slow: number) => {
   const adapter = handAdapter()
   const store = moodyStore()
-  const slowly: Store = {
+  const slowly: RecordStore = {
     ...store,
     save: async (record) => {
       await turnsOfLoop(slow)

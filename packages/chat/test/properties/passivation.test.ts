@@ -10,7 +10,7 @@ import { make } from "../../src/tool/Tool.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
 import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
@@ -28,7 +28,7 @@ const turnsOfLoop = async (count: number): Promise<void> => {
 }
 
 /** A store of texts, which answers as slowly as the story says. */
-const textStore = (slow: number): Store => {
+const textStore = (slow: number): RecordStore => {
   const texts = new Map<string, string>()
   return {
     load: async (id) => {

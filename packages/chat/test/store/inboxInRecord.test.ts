@@ -2,7 +2,8 @@ import { expect, test } from "vitest"
 import { InboxInRecord } from "../../src/store/inboxInRecord.ts"
 import type { Conversation } from "../../src/record/Conversation.ts"
 import type { InboxEntry } from "../../src/record/Inbox.ts"
-import type { Store } from "../../src/store/sessionStore.ts"
+import type { RecordStore } from "../../src/store/sessionStore.ts"
+import { saved } from "../../src/record/entries.ts"
 import { blank } from "../../src/store/commitLog.ts"
 import { user } from "../../src/model/Message.ts"
 
@@ -23,7 +24,7 @@ const plain = (isSlow = false) => {
   let kept: Conversation | undefined
   let loads = 0
   const saves: Array<() => void> = []
-  const store: Store = {
+  const store: RecordStore = {
     load: () => {
       loads += 1
       return kept
@@ -47,11 +48,11 @@ test("PLAIN1 an input is in the saved record until a save takes it, whatever tha
   expect(store.accept("c", input("a"))).toEqual({ input: input("a"), isNew: true })
   expect(store.accept("c", input("b"))).toEqual({ input: input("b"), isNew: true })
   expect(shown(kept())).toEqual([[], ["a", "b"]])
-  void store.save(said("x"))
+  void store.append("c", [saved(said("x"))])
   expect(shown(kept())).toEqual([["x"], ["a", "b"]])
-  void store.save(said("x", "a"), { writer: "w", after: 0, takes: ["a"] })
+  void store.append("c", [saved(said("x", "a"))], { takes: ["a"] })
   expect(shown(kept())).toEqual([["x", "a"], ["b"]])
-  void store.save(said("x", "a", "b"), { writer: "w", after: 0, takes: ["b"] })
+  void store.append("c", [saved(said("x", "a", "b"))], { takes: ["b"] })
   expect(shown(kept())).toEqual([["x", "a", "b"], undefined])
 })
 
@@ -64,15 +65,16 @@ test("the same id again is the same input, as it was first", () => {
 
 test("the record of a chat that is not loaded is loaded once", () => {
   const { store, kept, loads } = plain()
-  void store.save({ ...said("x"), inbox: [input("a")] })
+  void store.append("c", [saved(said("x"))])
+  void store.accept("c", input("a"))
   store.forget("c")
   void store.accept("c", input("b"))
   void store.accept("c", input("d"))
-  expect([shown(kept()), loads()]).toEqual([[["x"], ["a", "b", "d"]], 1])
+  expect([shown(kept()), loads()]).toEqual([[["x"], ["a", "b", "d"]], 2])
 })
 
 test("PLAIN1 a save that fails takes nothing", () => {
-  const failing: Store = {
+  const failing: RecordStore = {
     load: () => ({ ...said(), inbox: [input("a")] }),
     save: ({ thread }) => {
       if (thread.messages.length > 0) throw new Error("disk")
@@ -81,7 +83,7 @@ test("PLAIN1 a save that fails takes nothing", () => {
   }
   const store = new InboxInRecord(failing)
   void store.load("c")
-  expect(() => store.save(said("a"), { writer: "w", after: 0, takes: ["a"] })).toThrow("disk")
+  expect(() => store.append("c", [saved(said("a"))], { takes: ["a"] })).toThrow("disk")
   expect(store.accept("c", input("a"))).toMatchObject({ isNew: false })
 })
 
@@ -89,7 +91,7 @@ test("PLAIN2 a save that settles late does not bring back what later writes are 
   const { store, saves, kept } = plain(true)
   await store.load("c")
   const late = store.accept("c", input("a"))
-  const next = store.save(said("x"))
+  const next = store.append("c", [saved(said("x"))])
   saves[1]?.()
   await next
   saves[0]?.()

@@ -1,59 +1,70 @@
 import { describe, expect, test } from "vitest"
 import { LateWrites } from "../../src/store/lateWrites.ts"
 import type { AcceptCall, StoreCall } from "../../src/store/storeCall.ts"
+import { saved } from "../../src/record/entries.ts"
 import { inputOf, said } from "../double/records.ts"
 
-const save = (text: string, ...takes: ReadonlyArray<string>): StoreCall => ({
-  type: "save",
-  record: said("a", text),
+const append = (...takes: ReadonlyArray<string>): StoreCall => ({
+  type: "append",
+  id: "a",
+  entries: [],
   after: 1,
   takes
 })
+const taking = (...takes: ReadonlyArray<string>): StoreCall => ({ type: "append", id: "a", entries: [], takes })
 const accept = (id: string): AcceptCall => ({ type: "accept", id: "a", input: inputOf(id, id) })
 const gone: StoreCall = { type: "delete", id: "a" }
 const rewind: StoreCall = { type: "rewind", id: "a", seq: 1 }
+const newest = said("a", "newest")
+const unconditional = { after: undefined, record: undefined, takes: undefined }
+const whole: StoreCall = { type: "append", id: "a", ...unconditional, entries: [saved(newest)] }
 
-/** The calls that are repeated after a late write, when these were stored since. */
-const repeated = (...stored: ReadonlyArray<StoreCall>): ReadonlyArray<StoreCall> => {
+/** The calls that are repeated after this late write, when these were stored since. */
+const repeatedAfter = (late: StoreCall, ...stored: ReadonlyArray<StoreCall>): ReadonlyArray<StoreCall> => {
   const writes = new LateWrites()
-  const late = writes.begun("a")
-  for (const call of stored) writes.stored(call)
-  return writes.settled("a", late)
+  const begun = writes.begun(late)
+  for (const call of stored) writes.stored(call, newest)
+  return writes.settled("a", begun)
 }
 
 describe("LATE1", () => {
-  test("after a late write the newest save is repeated with every input that was taken since", () => {
-    expect(repeated(save("one", "i1"), save("two", "i2"))).toEqual([save("two", "i1", "i2")])
-    expect(repeated(save("one"))).toEqual([save("one")])
+  test("after a late input the rows of all inputs that were taken since are removed", () => {
+    expect(repeatedAfter(accept("i1"), append("i1"), append("i2"))).toEqual([taking("i1", "i2")])
+    expect(repeatedAfter(accept("i1"), append())).toEqual([])
+  })
+
+  test("after late entries of a store without a log its newest record is written again", () => {
+    expect(repeatedAfter(append(), append())).toEqual([taking()])
+    expect(repeatedAfter(append())).toEqual([])
   })
 
   test("after a late write a later delete is repeated alone", () => {
-    expect(repeated(accept("i1"), save("one", "i2"), gone)).toEqual([gone])
+    expect(repeatedAfter(accept("i1"), accept("i1"), append("i2"), gone)).toEqual([gone])
   })
 
-  test("a rewind since leaves no save to repeat", () => {
-    expect(repeated(save("one"), rewind)).toEqual([])
+  test("a rewind since leaves no record to repeat", () => {
+    expect(repeatedAfter(gone, append(), rewind)).toEqual([])
   })
 
   test("writes of another chat, or before the late one, are not repeated", () => {
     const writes = new LateWrites()
-    writes.stored(save("before"))
-    const late = writes.begun("a")
-    writes.stored({ ...gone, id: "b" })
+    writes.stored(append("i1"), newest)
+    const late = writes.begun(accept("i2"))
+    writes.stored({ ...gone, id: "b" }, undefined)
     expect(writes.settled("a", late)).toEqual([])
   })
 })
 
 describe("LATE2", () => {
-  test("after a late write the inputs that were accepted since are accepted again, behind the newest save", () => {
-    expect(repeated(accept("i1"), save("one"), accept("i2"))).toEqual([save("one"), accept("i1"), accept("i2")])
+  test("after a late delete the newest record is stored again, and then the inputs that were accepted since", () => {
+    expect(repeatedAfter(gone, accept("i1"), append(), accept("i2"))).toEqual([whole, accept("i1"), accept("i2")])
   })
 
   test("an input that was taken since is not accepted again", () => {
-    expect(repeated(accept("i1"), accept("i2"), save("one", "i1"))).toEqual([save("one", "i1"), accept("i2")])
+    expect(repeatedAfter(gone, accept("i1"), accept("i2"), append("i1"))).toEqual([whole, accept("i2")])
   })
 
   test("an input that was accepted again after it was taken waits", () => {
-    expect(repeated(save("one", "i1"), accept("i1"))).toEqual([save("one"), accept("i1")])
+    expect(repeatedAfter(accept("i1"), append("i1"), accept("i1"))).toEqual([accept("i1")])
   })
 })

@@ -96,13 +96,19 @@ const typeOf = (type: string | null): Readonly<Record<string, string>> =>
     ? { "content-type": type }
     : { "content-type": "application/octet-stream", "content-disposition": "attachment" }
 
-/** A commit in the Codec's form. The id of the conversation it was forked from becomes the owner's id. */
-const written = ({ messages, state, from, ...commit }: Store.Commit, { chats }: Call): Record<string, unknown> => ({
-  ...commit,
-  ...(from === undefined ? {} : { from: { ...from, id: chats.outerId(from.id) } }),
-  messages: messages.map((message) => Codec.toJson("Message", message, { unencodable: "describe" }).data),
-  state: stateOf(state)
-})
+/**
+ * A commit in the Codec's form, without its named entries, which no filter has passed. The id of the conversation it was forked from
+ * becomes the owner's id.
+ */
+const written = (entry: Store.Commit, { chats }: Call): Record<string, unknown> => {
+  const { messages, state, from, entries: _, ...commit } = entry
+  return {
+    ...commit,
+    ...(from === undefined ? {} : { from: { ...from, id: chats.outerId(from.id) } }),
+    messages: messages.map((message) => Codec.toJson("Message", message, { unencodable: "describe" }).data),
+    state: stateOf(state)
+  }
+}
 
 const stateOf = (state: Store.Commit["state"]): unknown => {
   const record = { ...state, id: "", thread: { messages: [] } }

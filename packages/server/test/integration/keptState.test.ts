@@ -192,7 +192,8 @@ const earlier = JSON.stringify(JSON.parse(fixture, (key, value: unknown) => (add
 describe("a stored conversation", () => {
   const opened = async (text: string) => {
     const servers = restarting({ adapter: counting() })
-    await servers.store.save(Codec.decode("ChatRecord", text))
+    const record = Codec.decode("ChatRecord", text)
+    await servers.store.append(record.id, [Store.saved(record)])
     await servers.start()
     return servers
   }

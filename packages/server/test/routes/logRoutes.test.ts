@@ -208,7 +208,7 @@ describe("a deleted conversation", () => {
 })
 
 test("a store without a log says so", async () => {
-  const records = new Map<string, Parameters<Store.Store["save"]>[0]>()
+  const records = new Map<string, Parameters<Store.RecordStore["save"]>[0]>()
   const store: Store.Store = {
     load: (id) => records.get(id),
     save: (record) => void records.set(record.id, record),

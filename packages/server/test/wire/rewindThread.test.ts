@@ -22,7 +22,7 @@ const Happening = Schema.Union([
 const logOf = async (happenings: ReadonlyArray<typeof Happening.Type>) => {
   const store = Store.memory()
   let messages: ReadonlyArray<Message.Message> = []
-  await store.save(recordOf(messages))
+  await store.append("a", [Store.saved(recordOf(messages))])
   for (const one of happenings) {
     if (one.what === "rewind") {
       const entries = await store.history("a", { limit: 1_000 })
@@ -31,7 +31,9 @@ const logOf = async (happenings: ReadonlyArray<typeof Happening.Type>) => {
     } else {
       messages = [...messages, Message.user(one.text)]
       const open = { at: 0, calls: [] }
-      await store.save(one.what === "open" ? { ...recordOf(messages), open } : recordOf(messages))
+      const stored = (await store.load("a")) ?? Store.blank("a")
+      const record = one.what === "open" ? { ...recordOf(messages), open } : recordOf(messages)
+      await store.append("a", [Store.replacing(stored, record)])
     }
   }
   return { store, messages, commits: await store.history("a", { limit: 1_000 }) }

@@ -67,7 +67,7 @@ export const blobFolder = (
     fork: (id, to, at, fence) => blobs.forked(id, to, at, fence),
     expire: (isKept) => blobs.expired(isKept),
     close: () => blobs.closed(),
-    save: store.save.bind(store),
+    append: store.append.bind(store),
     accept: store.accept.bind(store),
     claim: store.claim.bind(store),
     history: store.history.bind(store),

@@ -22,7 +22,7 @@ export const saveAtOnce = (prefix: string) => {
   )
   const waiting = `${prefix}waiting`
   const statement = `WITH given AS MATERIALIZED (
-      SELECT ?::text AS id, ?::bigint AS after, ?::text AS writer, ?::bigint AS known_key, ?::text AS fence,
+      SELECT ?::text AS id, ?::bigint AS after, ?::bigint AS known_key, ?::text AS fence,
         ?::bigint AS epoch, ?::integer AS bucket, ?::text AS title, ?::integer AS messages, ?::integer AS running, ?::bigint AS now,
         ?::integer AS is_step, ?::text AS body, ?::integer AS kept, ?::integer AS known_kept,
         ?::text AS part, ?::bigint AS waits
@@ -33,18 +33,17 @@ export const saveAtOnce = (prefix: string) => {
     ), head AS MATERIALIZED (
       SELECT key, waits FROM ${chats} WHERE id = (SELECT id FROM allowed) AND seq = (SELECT after FROM allowed)
         AND moved >= seq AND noted >= seq
-        AND (writer = (SELECT writer FROM given) OR key = (SELECT known_key FROM given)
-          OR (SELECT known_key FROM given) IS NULL)
+        AND (key = (SELECT known_key FROM given) OR (SELECT known_key FROM given) IS NULL)
       FOR UPDATE
     ), taken AS (
       DELETE FROM ${inbox} USING head WHERE chat = head.key AND ${inbox}.id = ANY (?::text[]) RETURNING 1
     ), begun AS (
       INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, moved, noted, waits, created_at, id, bucket,
         written)
-      SELECT 1, writer, title, messages, running, now, 1, 1, waits, now, id, bucket, nextval('${prefix}writes') FROM allowed
+      SELECT 1, NULL, title, messages, running, now, 1, 1, waits, now, id, bucket, nextval('${prefix}writes') FROM allowed
       WHERE after = 0 AND NOT EXISTS (SELECT FROM head) ON CONFLICT (id) DO NOTHING RETURNING key
     ), continued AS (
-      UPDATE ${chats} SET seq = after + 1, writer = given.writer, title = given.title, messages = given.messages,
+      UPDATE ${chats} SET seq = after + 1, writer = NULL, title = given.title, messages = given.messages,
         running = given.running, updated_at = now, moved = after + 1, noted = after + 1, waits = given.waits, written = nextval('${prefix}writes'),
         waiting = waiting - (SELECT count(*) FROM taken)
       FROM head, given WHERE ${chats}.key = head.key RETURNING ${chats}.key
@@ -80,9 +79,8 @@ export const saveAtOnce = (prefix: string) => {
     SELECT key FROM saved`
 
   return function* (save: EntrySave, words: ReadonlyArray<string>): Asking<number | undefined> {
-    const { id, bucket, after, writer, knownKey, fence, title, count, running, now, isStep, body, kept, knownKept } =
-      save
-    const lock = [id, after, writer, knownKey ?? null, fence?.key ?? null, fence?.epoch ?? null] as const
+    const { id, bucket, after, knownKey, fence, title, count, running, now, isStep, body, kept, knownKept } = save
+    const lock = [id, after, knownKey ?? null, fence?.key ?? null, fence?.epoch ?? null] as const
     const entry = [
       bucket,
       title,

@@ -34,7 +34,6 @@ export interface EntrySave {
   /** The bucket of a new conversation. */
   readonly bucket: number | null
   readonly after: number
-  readonly writer: string
   /** The conversation that the messages belong to, as far as this program has read. */
   readonly knownKey: number | undefined
   readonly fence: { readonly key: string; readonly epoch: number } | undefined

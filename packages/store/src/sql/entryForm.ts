@@ -5,6 +5,8 @@
  * ROWS2. A read returns a record, or fails as corrupt, also when an item is missing.
  * ROWS3. The newest record of a long conversation is decoded in portions, and other tasks run in between.
  * ROWS4. The states of an open step's calls are encoded once for each different state, not once for each call.
+ * ROWS5. A message is written once: the named entries of a body have the places of their messages among the added items. An entry
+ *        without named entries is one of an earlier version, and reads as one `Saved`.
  */
 import { setImmediate } from "node:timers/promises"
 import type { Message } from "@troupe/chat/messages"
@@ -41,6 +43,8 @@ interface Body {
   readonly kept: number
   readonly messages?: number
   readonly known?: Place
+  readonly entries?: ReadonlyArray<object>
+  readonly places?: ReadonlyArray<ReadonlyArray<number> | null>
 }
 
 interface Whole {
@@ -68,9 +72,11 @@ export const written = (commit: Store.Commit): WrittenEntry => {
 /** ROWS4 */
 const writtenOnce = (commit: Store.Commit): WrittenEntry => {
   const { different, order } = statesOf(commit.state.open?.calls ?? noCalls)
-  const { messages, known, state, ...rest } = encoded(commit, different)
+  const { entries, places } = placed(commit)
+  const { messages, known, state, ...rest } = encoded({ ...commit, entries }, different)
   const body = JSON.stringify({
     ...rest,
+    places,
     messages: messages.length,
     ...(known === undefined ? {} : { known: { kept: known.kept, added: known.added.length } })
   })
@@ -79,6 +85,23 @@ const writtenOnce = (commit: Store.Commit): WrittenEntry => {
     messages: messages.map((message) => JSON.stringify(message)),
     known: (known?.added ?? []).map((id) => JSON.stringify(id))
   }
+}
+
+/** The named entries, each without those messages that the commit adds, and the places of these (ROWS5). */
+const placed = ({
+  entries = [],
+  messages: added
+}: Store.Commit): Pick<Store.Commit, "entries"> & Pick<Body, "places"> => {
+  if (entries.length === 1 && entries[0]?.type === "Saved") return {}
+  const places = entries.map((entry) => {
+    if (entry.type === "Saved" || !("messages" in entry)) return null
+    const found = entry.messages.map((message) => added.indexOf(message))
+    return found.includes(-1) ? null : found
+  })
+  const shorter = entries.map((entry, index) =>
+    places[index] === null ? entry : Object.assign({}, entry, { messages: [] })
+  )
+  return { entries: shorter, places }
 }
 
 /** The state of a call of an open step. */
@@ -184,20 +207,36 @@ const whole = <A>(origin: Origin, read: () => A): A => {
 /** Decodes an entry. **Errors**: throws a `StoreError` (`corrupt`). */
 export const commitOf = (origin: Origin, { body, items }: ReadEntry): Store.Commit =>
   whole(origin, () => {
-    const { messages: added, known, ...rest } = JSON.parse(body) as Body
+    const { messages: added, known, entries, places = [], ...rest } = JSON.parse(body) as Body
     const messages = itemsOf(items, lists.messages, placeOf(rest.kept, added), "entry")
-    return Codec.fromJson(
-      "Commit",
-      known === undefined
-        ? { ...rest, messages }
-        : { ...rest, messages, known: { kept: known.kept, added: itemsOf(items, lists.known, known, "entry") } }
-    )
+    const filled = entries?.map((entry, index) => {
+      const at = places[index] ?? undefined
+      return at === undefined ? entry : { ...entry, messages: at.map((place) => messages[place]) }
+    })
+    const commit = Codec.fromJson("Commit", {
+      ...rest,
+      messages,
+      ...(known !== undefined && {
+        known: { kept: known.kept, added: itemsOf(items, lists.known, known, "entry") }
+      }),
+      ...(filled !== undefined && { entries: filled })
+    })
+    return filled === undefined ? { ...commit, entries: [savedBy(commit)] } : commit
   })
+
+const savedBy = ({ kept, messages, known, metadata, state }: Store.Commit): Store.Entry => ({
+  type: "Saved",
+  kept,
+  messages,
+  ...(known !== undefined && { known }),
+  ...(metadata !== undefined && { metadata }),
+  state
+})
 
 /** Decodes an entry without its lists. **Errors**: as {@link commitOf}. */
 export const stateOf = (origin: Origin, body: string): Store.Commit["state"] =>
   whole(origin, () => {
-    const { messages: _, known: __, ...rest } = JSON.parse(body) as Body
+    const { messages: _, known: __, entries: ___, places: ____, ...rest } = JSON.parse(body) as Body
     return Codec.fromJson("Commit", { ...rest, messages: [] }).state
   })
 
@@ -206,7 +245,7 @@ const atOnce = 256
 
 /** Decodes a record; yields between portions of its messages. */
 function* decoding(id: string, { body, items }: ReadEntry): Generator<undefined, Conversation> {
-  const { messages: added, known, ...rest } = JSON.parse(body) as Body
+  const { messages: added, known, entries: _, places: __, ...rest } = JSON.parse(body) as Body
   const texts = textsOf(items, lists.messages, placeOf(rest.kept, added), "record")
   const messages: Array<Message.Message> = []
   for (let at = 0; at < texts.length; at += atOnce) {

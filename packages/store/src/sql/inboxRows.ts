@@ -58,29 +58,6 @@ export class InboxRows {
     return { input, isNew: true }
   }
 
-  /** Appends the inputs that do not wait yet, and are not taken. */
-  *append(chat: number, inputs: ReadonlyArray<Input>, ids: ReadonlyArray<string> = []): Asking<void> {
-    if (inputs.length === 0) return
-    const rows = yield* rowsOf(this.#sql.ids, chat)
-    const waiting = new Set([...rows.map((row) => textIn(row, "id")), ...ids.map(storedKey)])
-    for (const input of inputs) {
-      if (waiting.has(storedKey(input.id))) continue
-      waiting.add(storedKey(input.id))
-      yield* this.#add(chat, input, yield* rowsOf(this.#sql.arrived, chat))
-    }
-  }
-
-  /** Makes these the waiting inputs, in this order. */
-  *replace(chat: number, inputs: ReadonlyArray<Input>): Asking<void> {
-    const rows = yield* rowsOf(this.#sql.ids, chat)
-    const isBeginning = rows.every((row, place) => textIn(row, "id") === storedKey(inputs[place]?.id ?? ""))
-    if (rows.length > inputs.length || !isBeginning) {
-      yield* rowsOf(this.#sql.clear, chat)
-      yield* rowsOf(this.#sql.taken, rows.length, chat)
-    }
-    yield* this.append(chat, inputs)
-  }
-
   /** Removes the inputs of these ids, and returns how many waited. The caller subtracts them in the conversation's row. */
   *take(chat: number, ids: ReadonlyArray<string>): Asking<number> {
     let count = 0
@@ -149,11 +126,8 @@ const statements = ({ prefix, nextWrite }: Dialect) => {
     ids: `SELECT id, position FROM ${inbox} WHERE chat = ? ORDER BY position`,
     accepted: `UPDATE ${chats} SET arrived = arrived + 1, waiting = waiting + 1, updated_at = ?, written = ${nextWrite}
       WHERE key = ? RETURNING arrived`,
-    arrived: `UPDATE ${chats} SET arrived = arrived + 1, waiting = waiting + 1 WHERE key = ? RETURNING arrived`,
     add: `INSERT INTO ${inbox} (chat, position, id, entry, body) VALUES (?, ?, ?, ?, ?)`,
     take: `DELETE FROM ${inbox} WHERE chat = ? AND id = ? RETURNING position`,
-    clear: `DELETE FROM ${inbox} WHERE chat = ?`,
-    taken: `UPDATE ${chats} SET waiting = waiting - ? WHERE key = ?`,
     entry: `SELECT body FROM ${commits} WHERE chat = ? AND seq = ?`,
     replaced: `DELETE FROM ${inbox} WHERE chat = ? AND entry = ?`,
     moved: `UPDATE ${chats} SET moved = seq, waiting = (SELECT count(*) FROM ${inbox} WHERE chat = ${chats}.key) WHERE key = ?

@@ -20,15 +20,12 @@ import { Fences } from "./fences.ts"
 import { type Accepted, InboxRows, withInbox } from "./inboxRows.ts"
 import { type Head, headIn, isConversation, LogReads } from "./logReads.ts"
 import { type Asking, numberIn, rowsOf, textIn, checkedId, readable, storedKey } from "./query.ts"
-import type { Standing, NewestRecords } from "./newestRecords.ts"
 import { noteWaits, writtenWaits } from "./waitRows.ts"
 
 /** The fields of an entry besides its record. */
 interface Entry {
   readonly kind: Store.Commit["kind"]
   readonly from?: Store.Commit["from"]
-  readonly keeps?: Store.Precondition["keeps"]
-  readonly writer: string | undefined
   /** How many waiting inputs leave with the entry. */
   readonly taken?: number
 }
@@ -42,20 +39,26 @@ export interface Expired {
 /** The number of conversations that are deleted together. */
 const atOnce = 20
 
+/** The record of an entry, and the key of its conversation. */
+export interface Standing {
+  readonly key: number
+  readonly record: Conversation
+}
+
 /** The options of the log besides its dialect. */
 export interface LogOptions {
   /** Names the database in errors. */
   readonly database: string
   /** The clock of dates and of the time to live. */
   readonly clock: Clock.Clock
-  /** The newest records that this program has read or written. */
-  readonly standings: NewestRecords
+  /** The keys of the conversations of the records that this program has read or written, once that is committed. */
+  readonly keys: WeakMap<Conversation, number>
 }
 
 export class Log {
   readonly #dialect: Dialect
   readonly #clock: Clock.Clock
-  readonly #standings: NewestRecords
+  readonly #keys: WeakMap<Conversation, number>
   readonly #inbox: InboxRows
   /** The verbs that only read. */
   readonly reads: LogReads
@@ -64,10 +67,10 @@ export class Log {
   readonly blobs: BlobRows
   readonly #sql: ReturnType<typeof statements>
 
-  constructor(dialect: Dialect, { database, clock, standings }: LogOptions) {
+  constructor(dialect: Dialect, { database, clock, keys }: LogOptions) {
     this.#dialect = dialect
     this.#clock = clock
-    this.#standings = standings
+    this.#keys = keys
     this.#inbox = new InboxRows(dialect)
     this.reads = new LogReads(dialect, { database, inbox: this.#inbox })
     this.#fences = new Fences(dialect)
@@ -121,42 +124,45 @@ export class Log {
   }
 
   /**
-   * Saves an entry with one statement; `undefined` if nothing was written. Then `save` writes the entry or refuses it.
+   * Appends with one statement; `undefined` if nothing was written. Then `append` writes or refuses it.
    */
-  *saveAtOnce(record: Conversation, precondition: Store.Precondition | undefined): Asking<Standing | undefined> {
+  *appendAtOnce(
+    id: string,
+    entries: ReadonlyArray<Store.Entry>,
+    { after, record: before, ...appending }: Store.Appending
+  ): Asking<Standing | undefined> {
     const { saveAtOnce } = this.#dialect
-    if (saveAtOnce === undefined || precondition?.keeps === undefined || record.inbox !== undefined) return undefined
-    const knownKey = this.#standings.keyOf(record)
-    const key = yield* saveAtOnce(entrySaveOf(record, precondition, { now: Math.floor(this.#clock.now()), knownKey }))
-    return key === undefined ? undefined : { key, record: { ...record, version: precondition.after + 1 } }
+    const knownKey = before && this.#keys.get(before)
+    if (saveAtOnce === undefined || after === undefined || (after > 0 && knownKey === undefined)) return undefined
+    const { record, change } = Store.commitOf(before ?? Store.blank(id), entries)
+    const now = Math.floor(this.#clock.now())
+    const key = yield* saveAtOnce(entrySaveOf(record, change, { ...appending, after, now, knownKey }))
+    return key === undefined ? undefined : { key, record: { ...record, version: after + 1 } }
   }
 
-  *save(record: Conversation, precondition: Store.Precondition | undefined): Asking<Standing> {
-    yield* this.#fences.check(precondition?.fence)
+  *append(id: string, entries: ReadonlyArray<Store.Entry>, appending: Store.Appending): Asking<Standing> {
+    yield* this.#fences.check(appending.fence)
+    const { after, record, takes = [] } = appending
     for (;;) {
-      const head = yield* this.#held(record.id)
-      check(record.id, head, precondition)
-      this.#checkConversation(record, head, precondition)
-      const keeps = precondition?.after === (head?.seq ?? 0) ? precondition.keeps : undefined
-      const count = head === undefined ? 0 : yield* this.#inbox.take(head.key, precondition?.takes ?? [])
-      const saved = yield* this.#add(head, record, { kind: "saved", writer: precondition?.writer, keeps, taken: count })
-      if (saved === undefined) continue
-      yield* this.#saveInbox(saved.key, record, head?.waiting ?? 0, precondition)
-      return saved
+      const head = yield* this.#held(id)
+      check(id, head, after)
+      this.#checkConversation(record, head)
+      const taken = head === undefined ? 0 : yield* this.#inbox.take(head.key, takes)
+      if (entries.length === 0 && after === undefined) {
+        if (head !== undefined && taken > 0) yield* rowsOf(this.#sql.taken, taken, head.key)
+        return { key: head?.key ?? -1, record: Store.blank(id) }
+      }
+      const isKnown = record !== undefined && (record.version ?? 0) === (head?.seq ?? 0)
+      const before =
+        head === undefined || head.seq === 0
+          ? Store.blank(id)
+          : isKnown && this.#keys.get(record) === head.key
+            ? record
+            : yield* this.reads.record(id, head, head.seq)
+      if (before === undefined) continue
+      const saved = yield* this.#add(head, before, entries, { kind: "saved", taken })
+      if (saved !== undefined) return saved
     }
-  }
-
-  *#saveInbox(
-    chat: number,
-    { inbox = [] }: Conversation,
-    waiting: number,
-    precondition: Store.Precondition | undefined
-  ): Asking<void> {
-    if (precondition === undefined) {
-      if (waiting > 0 || inbox.length > 0) yield* this.#inbox.replace(chat, inbox)
-      return
-    }
-    yield* this.#inbox.append(chat, inbox, precondition.takes)
   }
 
   *delete(id: string, fence: Store.Fence | undefined): Asking<void> {
@@ -171,30 +177,31 @@ export class Log {
     const seq = yield* this.reads.step(id, head, at)
     const record = yield* this.reads.record(id, head, seq)
     if (record === undefined) throw Store.refused("unknown_chat", id)
-    const entry = { kind: "forked", from: { id, seq }, writer: undefined } as const
+    const entry = { kind: "forked", from: { id, seq } } as const
     // When the newest entry is lost, the rest of the conversation can still be forked.
     const newest = seq === head.seq ? undefined : yield* this.reads.body(head, head.seq)
     const now = newest === undefined ? record : stateOf(this.reads.origin(id), newest)
     const existing = yield* this.#held(to)
     const begun = Store.forked(record, to, now)
     const isFree = existing === undefined || !isConversation(existing)
-    const forked = isFree ? yield* this.#add(existing, begun, entry) : undefined
+    const forked = isFree ? yield* this.#add(existing, Store.blank(to), [Store.saved(begun)], entry) : undefined
     if (forked === undefined) throw Store.refused("chat_exists", to)
     yield* this.blobs.copy(head.key, forked.key)
     return forked
   }
 
-  *rewind(id: string, seq: number, precondition: Partial<Store.Precondition> | undefined): Asking<Standing> {
-    yield* this.#fences.check(precondition?.fence)
+  *rewind(id: string, seq: number, { after, fence }: Pick<Store.Appending, "after" | "fence">): Asking<Standing> {
+    yield* this.#fences.check(fence)
     const head = yield* this.#held(id)
     if (head === undefined || !isConversation(head)) throw Store.refused("unknown_chat", id)
-    check(id, head, precondition)
+    check(id, head, after)
     const newest = head.seq === 0 ? Store.blank(id) : yield* this.reads.record(id, head, head.seq)
     const earlier =
       seq === 0 ? Store.blank(id) : yield* this.reads.record(id, head, yield* this.reads.step(id, head, seq))
     if (newest === undefined || earlier === undefined) throw Store.refused("unknown_chat", id)
-    const entry = { kind: "rewound", from: { id, seq }, writer: precondition?.writer } as const
-    const rewound = yield* this.#add(head, Store.forked(earlier, id, newest), entry)
+    const entry = { kind: "rewound", from: { id, seq } } as const
+    const replaced = Store.replacing(newest, Store.forked(earlier, id, newest))
+    const rewound = yield* this.#add(head, newest, [replaced], entry)
     if (rewound === undefined) throw Store.refused("unknown_chat", id)
     const { key, record } = rewound
     const waiting = yield* this.#inbox.of({ ...head, seq: head.seq + 1 }, this.reads.origin(id))
@@ -222,32 +229,30 @@ export class Log {
     return { ...head, moved: head.seq, waiting: yield* this.#inbox.move(head, this.reads.origin(id)) }
   }
 
-  /** STAND3: writes of the same program are already in order. */
-  #checkConversation(record: Conversation, head: Head | undefined, precondition: Store.Precondition | undefined): void {
-    if (head === undefined || precondition === undefined || head.writer === precondition.writer) return
-    if (this.#standings.isOfDeleted(record, head.key)) throw Store.refused("store_conflict", record.id, head.seq)
+  /** A record of a conversation that was deleted is followed by no entry of the next one of its id. */
+  #checkConversation(record: Conversation | undefined, head: Head | undefined): void {
+    const key = record && this.#keys.get(record)
+    if (record !== undefined && key !== undefined && key !== head?.key)
+      throw Store.refused("store_conflict", record.id, head?.seq)
   }
 
-  /**
-   * Adds an entry; `undefined` when another program created the conversation meanwhile. The caller may name the items that
-   * stay. Otherwise they are known for a live chat, or read (SQLLOG1).
-   */
+  /** Adds an entry; `undefined` when another program created the conversation meanwhile. */
   *#add(
     head: Head | undefined,
-    record: Conversation,
-    { kind, from, writer, keeps, taken = 0 }: Entry
+    before: Conversation,
+    entries: ReadonlyArray<Store.Entry>,
+    { kind, from, taken = 0 }: Entry
   ): Asking<Standing | undefined> {
     const sql = this.#sql
     const now = Math.floor(this.#clock.now())
     const isFirst = head === undefined || head.seq === 0
-    const before = isFirst || keeps !== undefined ? undefined : yield* this.#before(head, record)
     const seq = (head?.seq ?? 0) + 1
-    const change = Store.commitOf(before, record, keeps)
+    const { record, change } = Store.commitOf(before, entries)
     const entry = { seq, at: now, kind, ...change }
     const { body, messages, known } = written(from === undefined ? entry : { ...entry, from })
-    const newest = { ...withInbox(record, []), version: seq }
+    const newest = { ...record, version: seq }
     const { title, messages: count, running } = Store.Lists.summaryOf(newest, { createdAt: now, updatedAt: now })
-    const summary = [seq, writer ?? null, readable(title), count, running ? 1 : 0, now] as const
+    const summary = [seq, null, readable(title), count, running ? 1 : 0, now] as const
     const waits = writtenWaits(newest, now)
     const [row] =
       head === undefined
@@ -269,7 +274,7 @@ export class Log {
     if (!isFirst && change.kept < head.messages) {
       yield* rowsOf(sql.supersede, seq, chat, lists.messages, change.kept)
     }
-    if (!isFirst && (before === undefined || knownKept < (before.known?.length ?? 0)))
+    if (!isFirst && knownKept < (before.known?.length ?? 0))
       yield* rowsOf(sql.supersede, seq, chat, lists.known, knownKept)
     yield* rowsOf(sql.addEntry, chat, seq, change.isStep ? 1 : 0, body)
     const item = { chat, seq }
@@ -277,10 +282,6 @@ export class Log {
     yield* this.#dialect.addItems(saved)
     yield* this.#dialect.addItems({ ...item, list: lists.known, from: knownKept, bodies: known, messages: [] })
     return { key: chat, record: newest }
-  }
-
-  *#before(head: Head, record: Conversation): Asking<Conversation | undefined> {
-    return this.#standings.before(record, head.key, head.seq) ?? (yield* this.reads.record(record.id, head, head.seq))
   }
 }
 
@@ -290,20 +291,21 @@ const titleOf = (id: string, messages: Conversation["thread"]["messages"], now: 
   return readable(Store.Lists.summaryOf(begun, { createdAt: now, updatedAt: now }).title)
 }
 
-/** The entry of a save with one statement. */
+/** What a write with one statement has beside its record. */
+type AtOnce = Pick<Store.Appending, "takes" | "fence"> & Pick<EntrySave, "after" | "now" | "knownKey">
+
+/** The entry of a write with one statement. */
 const entrySaveOf = (
   record: Conversation,
-  { writer, after, takes = [], fence, keeps }: Store.Precondition,
-  { now, knownKey }: Pick<EntrySave, "now" | "knownKey">
+  change: ReturnType<typeof Store.commitOf>["change"],
+  { after, takes = [], fence, now, knownKey }: AtOnce
 ): EntrySave => {
-  const change = Store.commitOf(undefined, record, keeps)
   const { title, messages: count, running } = Store.Lists.summaryOf(record, { createdAt: now, updatedAt: now })
   return {
     ...written({ seq: after + 1, at: now, kind: "saved", ...change }),
     id: checkedId(record.id),
     bucket: after === 0 ? Store.bucketOf(record.id) : null,
     after,
-    writer,
     knownKey,
     fence: fence === undefined ? undefined : { ...fence, key: storedKey(fence.key) },
     title: readable(title),
@@ -339,11 +341,9 @@ function* expired(sql: ReturnType<typeof statements>, { end, isKept, after }: Ex
   return { count, next: over.length < atOnce ? undefined : numberIn(over.at(-1), "key") }
 }
 
-const check = (id: string, head: Head | undefined, precondition: Partial<Store.Precondition> | undefined): void => {
-  if (precondition?.after === undefined) return
+const check = (id: string, head: Head | undefined, after: number | undefined): void => {
   const newest = head?.seq ?? 0
-  if (newest === precondition.after || (head !== undefined && head.writer === precondition.writer)) return
-  throw Store.refused("store_conflict", id, newest)
+  if (after !== undefined && newest !== after) throw Store.refused("store_conflict", id, newest)
 }
 
 /** The queries of the verbs that write. */
@@ -362,6 +362,7 @@ const statements = ({ prefix, hold, nextWrite }: Dialect) => {
     keepDraft: `INSERT INTO ${drafts} (chat, seq, body) SELECT key, seq, ? FROM ${chats} WHERE id = ? AND seq = ?
       ON CONFLICT (chat) DO UPDATE SET seq = excluded.seq, body = excluded.body`,
     over: `SELECT key, id FROM ${chats} WHERE updated_at < ? AND key > ? ORDER BY key LIMIT ?`,
+    taken: `UPDATE ${chats} SET waiting = waiting - ? WHERE key = ?`,
     deleteOver: `DELETE FROM ${chats} WHERE id = ? AND updated_at < ? RETURNING key`
   } as const
 }

@@ -1,8 +1,12 @@
 /**
  * A store over a database: its verbs run the queries of the log on the database.
  *
- * Owns: whether the store is closed, and the known records of live chats. Does not own the rows (the log does), nor the
+ * Owns: whether the store is closed, and the conversation of each returned record. Does not own the rows (the log does), nor the
  * connection.
+ *
+ * STAND3. A write that follows a record of a deleted conversation is refused by the next conversation of its id, even when that has as
+ *         many entries.
+ * STAND4. The store holds no record: it forgets the conversation of a record together with the record.
  */
 import { setImmediate } from "node:timers/promises"
 import { type Conversation, Store } from "@troupe/chat/store"
@@ -12,10 +16,9 @@ import type { Dialect } from "./dialect.ts"
 import { type Input, recordInPortions } from "./entryForm.ts"
 import { checkedKeys } from "./fences.ts"
 import { type Accepted, withInbox } from "./inboxRows.ts"
-import { type Expired, Log } from "./log.ts"
+import { type Expired, Log, type Standing } from "./log.ts"
 import { areMissing, type Asked, fillSome, Listing, pageOf } from "./listing.ts"
 import type { Asking, Row } from "./query.ts"
-import { type Standing, NewestRecords } from "./newestRecords.ts"
 import { areUnnoted, escalateWaits, listWaits, noteSome, waitPage } from "./waitRows.ts"
 
 /** A synchronous or asynchronous answer. */
@@ -57,7 +60,8 @@ export class SqlStore implements Store.SessionStore {
   readonly isShared: boolean
   readonly #database: Database
   readonly #clock: Clock.Clock
-  readonly #standings = new NewestRecords()
+  /** The key of the conversation that each returned record is of. */
+  readonly #keys = new WeakMap<Conversation, number>()
   readonly #log: Log
   readonly #listing: Listing
   #isClosed = false
@@ -68,7 +72,7 @@ export class SqlStore implements Store.SessionStore {
     this.ttlMs = ttlMs
     this.isShared = isShared
     this.#listing = new Listing(database.dialect)
-    this.#log = new Log(database.dialect, { database: database.name, clock, standings: this.#standings })
+    this.#log = new Log(database.dialect, { database: database.name, clock, keys: this.#keys })
   }
 
   async load(id: string): Promise<Conversation | undefined> {
@@ -85,19 +89,20 @@ export class SqlStore implements Store.SessionStore {
     const record = withInbox(kept, waiting)
     if (hasForgotten) await this.#write(id, () => this.#log.collectBlobs(id))
     if (entry === undefined && waiting.length === 0) return undefined
-    this.#standings.note({ key, record })
-    return draft === undefined ? record : { ...record, draft }
+    return this.#noted({ key, record: draft === undefined ? record : { ...record, draft } })
   }
 
   /** With one statement if the database can, else in a transaction. */
-  async save(record: Conversation, precondition?: Store.Precondition): Promise<{ readonly seq: number }> {
-    const { id } = record
+  async append(
+    id: string,
+    entries: ReadonlyArray<Store.Entry>,
+    appending: Store.Appending = {}
+  ): Promise<Conversation> {
     const [log, database] = [this.#log, this.#database]
     this.#open(id)
-    const save = () => log.save(record, precondition)
-    const saving = database.atOnce?.(() => log.saveAtOnce(record, precondition), save) ?? database.write(save)
-    const { version = 0 } = this.#noted(await saving)
-    return { seq: version }
+    const append = () => log.append(id, entries, appending)
+    const writing = database.atOnce?.(() => log.appendAtOnce(id, entries, appending), append) ?? database.write(append)
+    return this.#noted(await writing)
   }
 
   async accept(id: string, input: Input, fence?: Store.Fence): Promise<Accepted> {
@@ -129,8 +134,8 @@ export class SqlStore implements Store.SessionStore {
     return this.#add(id, () => this.#log.fork(id, to, at, fence))
   }
 
-  async rewind(id: string, seq: number, precondition?: Partial<Store.Precondition>): Promise<Conversation> {
-    return this.#add(id, () => this.#log.rewind(id, seq, precondition))
+  async rewind(id: string, seq: number, appending: Store.Appending = {}): Promise<Conversation> {
+    return this.#add(id, () => this.#log.rewind(id, seq, appending))
   }
 
   async list(options?: Store.ListOptions): Promise<Store.ChatList> {
@@ -218,14 +223,14 @@ export class SqlStore implements Store.SessionStore {
     return pageOf(found, filter.limit)
   }
 
-  /** STAND1: the added record is noted after the commit. */
   async #add(id: string, ask: () => Asking<Standing>): Promise<Conversation> {
     return this.#noted(await this.#write(id, ask))
   }
 
-  #noted(standing: Standing): Conversation {
-    this.#standings.note(standing)
-    return standing.record
+  /** Notes the key of a record whose transaction is committed. */
+  #noted({ key, record }: Standing): Conversation {
+    this.#keys.set(record, key)
+    return record
   }
 
   async #read<A>(id: string, ask: () => Asking<A>): Promise<A> {

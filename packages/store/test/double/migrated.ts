@@ -3,7 +3,7 @@ import { Message } from "@troupe/chat/messages"
 import { user } from "@troupe/chat"
 import type { Store } from "@troupe/chat/store"
 import { expect } from "vitest"
-import { recordOf } from "./records.ts"
+import { recordOf, save } from "./records.ts"
 
 const question = user("An OLD question")
 const known = ["i1"]
@@ -23,6 +23,6 @@ export const expectMigrated = async (store: Store.SessionStore): Promise<void> =
   const summary = { id: "a", title: "An OLD question", seq: 3, messages: 2, createdAt: 1000, updatedAt: 3000 }
   expect(await store.list({ search: "old Q" })).toEqual({ chats: [{ ...summary, running: false, waiting: 0 }] })
   expect(await store.list({ search: "early" })).toEqual({ chats: [] })
-  expect(await store.save(newest, { writer: "w1", after: 0 })).toEqual({ seq: 4 })
+  expect(await save(store, newest, { after: 3 })).toEqual({ seq: 4 })
   expect((await store.fork("a", "b", 1)).thread.messages).toEqual([question])
 }

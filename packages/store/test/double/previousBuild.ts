@@ -4,8 +4,17 @@ import { mkdirSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { Fake, Troupe } from "@troupe/chat"
+import type { Conversation, Store } from "@troupe/chat/store"
 import type { postgres, sqlite } from "../../src/index.ts"
 import type { Folder } from "./folder.ts"
+
+/** A store of the previous build, which has no entries: a save has the whole record. */
+export interface PreviousStore extends Omit<Store.SessionStore, "append"> {
+  readonly save: (
+    record: Conversation,
+    precondition?: { readonly writer: string; readonly after: number }
+  ) => void | Promise<void>
+}
 
 /** What a test uses of the previous build. Its stores have no waiting inputs and no fences. */
 export interface PreviousBuild {

@@ -1,7 +1,7 @@
 /** Records of conversations. */
 import { user } from "@troupe/chat"
 import { Message, Usage } from "@troupe/chat/messages"
-import type { Conversation } from "@troupe/chat/store"
+import { type Conversation, Store } from "@troupe/chat/store"
 
 /** A record of these messages. */
 export const recordOf = (
@@ -16,6 +16,16 @@ export const recordOf = (
   pendingToolCalls: [],
   ...rest
 })
+
+/** Writes a record whole, and returns the number of its entry. */
+export const save = async (
+  store: Pick<Store.SessionStore, "append">,
+  record: Conversation,
+  appending?: Store.Appending
+): Promise<{ readonly seq: number | undefined }> => {
+  const { version } = await store.append(record.id, [Store.saved(record)], appending)
+  return { seq: version }
+}
 
 /** A record of what the user said. */
 export const said = (id: string, ...texts: ReadonlyArray<string>): Conversation =>

@@ -6,7 +6,7 @@ import { Testing } from "@troupe/testing"
 import { afterAll, describe, expect, test } from "vitest"
 import { blobFolder, sqlite } from "../../src/index.ts"
 import { Folder } from "../double/folder.ts"
-import { said } from "../double/records.ts"
+import { said, save } from "../double/records.ts"
 
 type MakeStore = Parameters<typeof Testing.sessionStoreLaws>[0]
 
@@ -74,7 +74,7 @@ test("BLOBFOLDER1. the files of a conversation are removed with it, and no other
   const store = blobFolder(path, Store.memory({ clock, ttlMs: 1_000 }), { clock })
   for (const id of ["deleted", "old", "kept"]) {
     await store.blobs?.put(id, digest, bytes)
-    await store.save(said(id, digest))
+    await save(store, said(id, digest))
   }
   await store.fork("deleted", "fork")
   expect(await store.blobs?.get("fork", digest)).toEqual(bytes)
@@ -82,7 +82,7 @@ test("BLOBFOLDER1. the files of a conversation are removed with it, and no other
   expect(await store.blobs?.get("deleted", digest)).toBeUndefined()
   expect(await store.blobs?.get("fork", digest)).toEqual(bytes)
   await clock.advance(hourMs)
-  await store.save(said("fork", digest))
+  await save(store, said("fork", digest))
   await store.expire((id) => id === "kept")
   const left = await Promise.all(["deleted", "old", "kept", "fork"].map(async (id) => store.blobs?.size(id)))
   expect(left).toEqual([0, 0, 3, 3])
@@ -97,7 +97,7 @@ test("BLOBFOLDER1. a program that ends in the middle of a deletion leaves it to 
   const dying = blobFolder(path, { ...log, delete: () => ends?.() })
   for (const id of ["a", "b"]) {
     await dying.blobs?.put(id, digest, bytes)
-    await dying.save(said(id, digest))
+    await save(dying, said(id, digest))
   }
   ends = async () => {
     throw new Error("refused")
@@ -118,7 +118,7 @@ test("BLOBFOLDER1. a program that ends in the middle of a deletion leaves it to 
 test("a folder beside a store with blobs has the new ones, and finds the others", async () => {
   const log = sqlite(":memory:")
   await log.blobs?.put("a", "before", bytes)
-  await log.save(said("a", "before"))
+  await save(log, said("a", "before"))
   const path = folder.file()
   const store = blobFolder(path, log)
   await store.blobs?.put("a", digest, bytes)

@@ -6,6 +6,7 @@ import { Clock, System } from "@troupe/otp"
 import { afterAll, expect, test } from "vitest"
 import { sqlite } from "../../src/index.ts"
 import { Folder } from "../double/folder.ts"
+import { save } from "../double/records.ts"
 
 const folder = new Folder()
 afterAll(() => folder[Symbol.dispose]())
@@ -86,7 +87,7 @@ test(
   async () => {
     const store = sqlite(folder.file(), { durability: "process" })
     const record: Conversation = { ...Store.blank("long"), thread: threadOf(5_000) }
-    await store.save(record, { writer: "w", after: 0 })
+    await save(store, record, { after: 0 })
     const encoded = JSON.parse(Codec.encode("ChatRecord", record)) as unknown
     const checkTwice = (): number => {
       const began = threadMs()

@@ -7,7 +7,7 @@ import { postgres, sqlite } from "../../src/index.ts"
 import { Folder } from "../double/folder.ts"
 import { type PostgresAddress, workerPostgres } from "../double/postgresServer.ts"
 import { queries } from "../double/queries.ts"
-import { recordOf } from "../double/records.ts"
+import { recordOf, save } from "../double/records.ts"
 
 const chats = 100_000
 /** Every hundredth of the others waits, and every thousandth has expired. */
@@ -77,7 +77,7 @@ describe.each(Object.keys(filled))("WAITROW3. what waits among 100,000 conversat
     const store = await filled[name]?.()
     if (store === undefined) throw new Error(`There is no ${name}`)
     const troupe = await Troupe.start({ adapter: Fake.make({ script: [] }), store })
-    for (const id of ["anna/1", "anna/2"]) await store.save(asking(id))
+    for (const id of ["anna/1", "anna/2"]) await save(store, asking(id))
     for (const [options, count] of asks) {
       let least = Infinity
       for (let times = 0; times < 5; times++) {

@@ -10,7 +10,7 @@ import { type Database, SqlStore } from "../../src/sql/sqlStore.ts"
 import { expectMigrated } from "../double/migrated.ts"
 import { type PostgresAddress, workerPostgres } from "../double/postgresServer.ts"
 import { queries } from "../double/queries.ts"
-import { idOf, said, withError } from "../double/records.ts"
+import { idOf, said, withError, save } from "../double/records.ts"
 import { TcpProxy } from "../double/TcpProxy.ts"
 import { postgresVersion1 } from "../double/version1.ts"
 
@@ -111,20 +111,21 @@ describe("ONESAVE1, ONESAVE3", () => {
     const entries = (await store.history("a")).length
     expect(entries).toBeGreaterThanOrEqual(8)
     expect(counts).toEqual({ statements: entries, transactions: 0 })
-    const [save = "", ...others] = asked
+    const [statement = "", ...others] = asked
     expect(others).toEqual([])
-    expect((await planOf(save)).filter((line) => /Index Cond: .*list = \d.*"position" >=/.test(line))).toHaveLength(2)
+    expect(
+      (await planOf(statement)).filter((line) => /Index Cond: .*list = \d.*"position" >=/.test(line))
+    ).toHaveLength(2)
     await store.close()
   })
 
   test("a save under a claimed fence that takes an input is done; an unclaimed key is no obstacle", async () => {
     const store = open(fresh())
-    const keeps = { messages: 0, known: 0 }
     await store.claim("k", 1)
     for (const key of ["k", "new"]) {
       await store.accept(key, { id: "i1", whenBusy: "queue", message: user("1") })
       const fence = { key, epoch: 1 }
-      expect(await store.save(said(key, "1"), { writer: "w1", after: 0, keeps, takes: ["i1"], fence })).toEqual({
+      expect(await save(store, said(key, "1"), { after: 0, takes: ["i1"], fence })).toEqual({
         seq: 1
       })
       expect(await store.load(key)).toEqual({ ...said(key, "1"), version: 1 })
@@ -137,7 +138,7 @@ describe("the limits of a connection", () => {
   test("a statement that runs too long is ended by the server, and the store goes on", async () => {
     const schema = fresh()
     const store = open(schema, { statementTimeoutMs: 300, maxConnections: 1 })
-    await store.save(said("a", "one"))
+    await save(store, said("a", "one"))
     const locked = queries(server.url, [
       "BEGIN",
       `SELECT key FROM "${schema}".chats FOR UPDATE`,
@@ -152,9 +153,9 @@ describe("the limits of a connection", () => {
     }
     void watch()
     await promise
-    expect((await failureOf(store.save(said("a", "two")))).reason).toBe("busy")
+    expect((await failureOf(save(store, said("a", "two")))).reason).toBe("busy")
     await locked
-    expect(await store.save(said("a", "two"))).toEqual({ seq: 2 })
+    expect(await save(store, said("a", "two"))).toEqual({ seq: 2 })
     await store.close()
   })
 
@@ -204,10 +205,10 @@ describe("PG1", () => {
 
   test("a store outlives its connections", async () => {
     const store = open(fresh())
-    await store.save(said("a", "one"))
+    await save(store, said("a", "one"))
     const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'troupe'"
     expect((await queries(server.url, [end])).length).toBeGreaterThan(0)
-    const again = () => store.save(said("a", "one", "two"))
+    const again = () => save(store, said("a", "one", "two"))
     expect(await Promise.resolve(again()).catch(again)).toEqual({ seq: 2 })
     await store.close()
   })
@@ -215,7 +216,7 @@ describe("PG1", () => {
   test("stores that make the same schema at once wait for one another", async () => {
     const schema = fresh()
     const stores = Array.from({ length: 4 }, () => open(schema))
-    const saving = stores.map(async (store, index) => store.save(said(`chat ${index}`, "one")))
+    const saving = stores.map(async (store, index) => save(store, said(`chat ${index}`, "one")))
     expect(await Promise.all(saving)).toEqual(stores.map(() => ({ seq: 1 })))
     expect((await stores[0]?.list())?.chats.length).toBe(4)
     await Promise.all(stores.map(async (store) => store.close()))
@@ -227,11 +228,11 @@ describe("SQLLOG4", () => {
     const schema = fresh()
     const stores = Array.from({ length: 4 }, () => open(schema))
     const saving = stores.flatMap((store, writer) =>
-      Array.from({ length: 10 }, async (_, index) => store.save(said("a", `${writer} ${index}`)))
+      Array.from({ length: 10 }, async (_, index) => save(store, said("a", `${writer} ${index}`)))
     )
     const seqs = (await Promise.all(saving)).map(({ seq }) => seq)
     const all = Array.from({ length: 40 }, (_, index) => index + 1)
-    expect(seqs.toSorted((one, other) => one - other)).toEqual(all)
+    expect(seqs.toSorted((one = 0, other = 0) => one - other)).toEqual(all)
     const [store] = stores
     const history = await store?.history("a", { limit: 100 })
     expect(history?.map(({ seq }) => seq)).toEqual(all)
@@ -244,7 +245,9 @@ describe("PG3", () => {
   test("close waits for what is under way, and leaves no connection", async () => {
     const schema = fresh()
     const store = open(schema)
-    const saving = Promise.all(Array.from({ length: 20 }, async (_, index) => store.save(said(`chat ${index}`, "one"))))
+    const saving = Promise.all(
+      Array.from({ length: 20 }, async (_, index) => save(store, said(`chat ${index}`, "one")))
+    )
     await store.close()
     expect((await saving).length).toBe(20)
     const count = "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'troupe'"
@@ -263,7 +266,7 @@ describe("PG4", () => {
       statementTimeoutMs: 200,
       connectTimeoutMs: 2_000
     })
-    await store.save(said("a", "Hello"))
+    await save(store, said("a", "Hello"))
     proxy.set(() => "silent")
     proxy.lose(() => true)
     const failure = failureOf(store.load("a"))
@@ -291,7 +294,7 @@ describe("a PostgreSQL database", () => {
   test("TERR1 of version 2 loses the texts of errors from its search, and no other", async () => {
     const schema = fresh()
     const before = open(schema)
-    await before.save(withError)
+    await save(before, withError)
     await before.close()
     await queries(server.url, [
       `UPDATE ${schema}.items SET words = 'password hunter2' WHERE body LIKE '%hunter2%'`,
@@ -308,7 +311,7 @@ describe("a PostgreSQL database", () => {
   test("of a newer schema is refused, and not touched", async () => {
     const schema = fresh()
     const store = open(schema)
-    await store.save(said("a", "one"))
+    await save(store, said("a", "one"))
     await store.close()
     await queries(server.url, [`INSERT INTO ${schema}.migrations VALUES (99, 'the future', 0)`])
     const newer = open(schema)
@@ -340,8 +343,8 @@ describe("a PostgreSQL database", () => {
   test("with a record that is damaged refuses that conversation, and keeps the others", async () => {
     const schema = fresh()
     const store = open(schema)
-    await store.save(said("a", "one"))
-    await store.save(said("b", "one"))
+    await save(store, said("a", "one"))
+    await save(store, said("b", "one"))
     await queries(server.url, [`UPDATE ${schema}.commits SET body = '{}' WHERE chat = 1`])
     expect((await failureOf(store.load("a"))).reason).toBe("corrupt")
     expect((await store.load("b"))?.version).toBe(1)
@@ -351,16 +354,16 @@ describe("a PostgreSQL database", () => {
   test("takes the longest id there is, and refuses a longer one as that", async () => {
     const store = open(fresh())
     const id = idOf(2_048)
-    expect(await store.save(said(id, "one"))).toEqual({ seq: 1 })
+    expect(await save(store, said(id, "one"))).toEqual({ seq: 1 })
     expect((await store.load(id))?.id).toBe(id)
-    await expect(store.save(said(idOf(2_049), "one"))).rejects.toThrow("id: must_be_at_most 2048 bytes")
+    await expect(save(store, said(idOf(2_049), "one"))).rejects.toThrow("id: must_be_at_most 2048 bytes")
     await store.close()
   })
 
   test("that lost an entry or a message refuses that conversation", async () => {
     const schema = fresh()
     const store = open(schema)
-    for (const id of ["a", "b", "c"]) await store.save(said(id, "one", "two"))
+    for (const id of ["a", "b", "c"]) await save(store, said(id, "one", "two"))
     await queries(server.url, [
       `DELETE FROM ${schema}.commits WHERE chat = 1`,
       `DELETE FROM ${schema}.items WHERE chat = 2 AND position = 0`
@@ -382,7 +385,7 @@ describe("a PostgreSQL database", () => {
   test("keeps text that its columns cannot hold", async () => {
     const store = open(fresh())
     const record = said("a", "a\0b \ud800 c")
-    await store.save(record)
+    await save(store, record)
     await store.keepDraft("a", "cut in half \ud83d", 1)
     expect(await store.load("a")).toEqual({ ...record, version: 1, draft: "cut in half \ud83d" })
     expect((await store.list({ search: "AB" })).chats.map(({ title }) => title)).toEqual(["ab \ufffd c"])

@@ -1,3 +1,4 @@
+import { Store } from "@troupe/chat/store"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs"
@@ -6,7 +7,7 @@ import { ValidationError } from "@troupe/chat/errors"
 import { describe, expect, test } from "vitest"
 import { sqlite, type SqliteOptions, StoreError } from "../../src/index.ts"
 import { Folder } from "../double/folder.ts"
-import { idOf, said } from "../double/records.ts"
+import { idOf, said, save } from "../double/records.ts"
 
 const failureOf = async (ask: () => unknown): Promise<StoreError> => {
   try {
@@ -114,14 +115,14 @@ describe("an SQLite file", () => {
       process.stdin.resume()`
     const other = spawn(process.execPath, ["-e", program], { stdio: ["pipe", "pipe", "inherit"] })
     await once(other.stdout, "data")
-    expect(await notified(() => store.save(said("a", "one")))).toEqual([
+    expect(await notified(() => save(store, said("a", "one")))).toEqual([
       "busy",
       `Another program holds the lock of ${path}; try again later`
     ])
     expect(await store.load("a")).toBeUndefined()
     other.kill("SIGKILL")
     await once(other, "close")
-    expect(await store.save(said("a", "one"))).toEqual({ seq: 1 })
+    expect(await save(store, said("a", "one"))).toEqual({ seq: 1 })
     await store.close()
   })
 
@@ -131,7 +132,7 @@ describe("an SQLite file", () => {
     await sqlite(path).close()
     const { size } = statSync(path)
     const store = sqlite(path)
-    for (let count = 0; count < 50; count++) await store.save(said(`chat ${count}`, "x".repeat(2_000)))
+    for (let count = 0; count < 50; count++) await save(store, said(`chat ${count}`, "x".repeat(2_000)))
     await store.close()
     const file = openSync(path, "r+")
     const noise = Buffer.alloc(4_096, 0x5a)
@@ -155,8 +156,8 @@ describe("an SQLite file", () => {
     using folder = new Folder()
     const path = folder.file()
     const store = sqlite(path)
-    await store.save(said("a", "one"))
-    await store.save(said("b", "one"))
+    await save(store, said("a", "one"))
+    await save(store, said("b", "one"))
     const other = new DatabaseSync(path)
     other.exec(sql)
     other.close()
@@ -169,7 +170,7 @@ describe("an SQLite file", () => {
     expect((await store.load("b"))?.version).toBe(1)
     expect((await store.list({ search: "one" })).chats.map(({ id }) => id)).toContain("b")
     await store.delete("a")
-    expect(await store.save(said("a", "anew"))).toEqual({ seq: 1 })
+    expect(await save(store, said("a", "anew"))).toEqual({ seq: 1 })
     await store.close()
   })
 })
@@ -179,8 +180,11 @@ describe("SQLLOG6, FORM2", () => {
   const lost = async (path: string, sql: string) => {
     const store = sqlite(path)
     const texts = ["one", "two", "three"]
-    for (const count of [1, 2, 3])
-      await store.save({ ...said("a", ...texts.slice(0, count)), known: texts.slice(0, count) })
+    for (const after of texts.keys()) {
+      const before = { messages: after, known: after }
+      const record = { ...said("a", ...texts.slice(0, after + 1)), known: texts.slice(0, after + 1) }
+      await store.append("a", [Store.saved(record, before)], { after })
+    }
     await store.close()
     const other = new DatabaseSync(path)
     other.exec(sql)
@@ -201,7 +205,7 @@ describe("SQLLOG6, FORM2", () => {
     expect(await reasonOf(() => store.load("a"))).toBe("corrupt")
     expect(await reasonOf(() => store.history("a"))).toBe("corrupt")
     expect(await reasonOf(() => store.fork("a", "b"))).toBe("corrupt")
-    expect(await reasonOf(() => store.save(said("a", "one", "other")))).toBe("corrupt")
+    expect(await reasonOf(() => save(store, said("a", "one", "other")))).toBe("corrupt")
     for (const [index, entry] of [1, 2, 3].entries()) {
       if (entry >= seq) expect(await reasonOf(() => store.at("a", entry))).toBe("corrupt")
       else expect((await store.at("a", entry))?.thread.messages.length).toBe(index + 1)
@@ -216,7 +220,7 @@ describe("SQLLOG6, FORM2", () => {
     expect(await reasonOf(() => store.load("a"))).toBe("corrupt")
     expect(await reasonOf(() => store.at("a", 3))).toBe("corrupt")
     expect(await reasonOf(() => store.history("a"))).toBe("corrupt")
-    expect(await reasonOf(() => store.save(said("a", "anew"), { writer: "w", after: 3 }))).toBe("corrupt")
+    expect(await reasonOf(() => save(store, said("a", "anew"), { after: 3 }))).toBe("corrupt")
     expect(await reasonOf(() => store.rewind("a", 1))).toBe("corrupt")
     expect(await reasonOf(() => store.fork("a", "b", 3))).toBe("corrupt")
     expect((await store.history("a", { limit: 2 })).length).toBe(2)
@@ -242,7 +246,7 @@ test("a draft that is damaged refuses its conversation until another entry remov
   using folder = new Folder()
   const path = folder.file()
   const store = sqlite(path)
-  await store.save(said("a", "one"))
+  await save(store, said("a", "one"))
   await store.keepDraft("a", "so far", 1)
   const other = new DatabaseSync(path)
   other.exec("UPDATE drafts SET body = '{'")
@@ -256,7 +260,7 @@ test("a draft that is damaged refuses its conversation until another entry remov
 test("an id that a database could take for another's is refused", async () => {
   const store = sqlite(":memory:")
   for (const id of ["a\ud800", "a\0b"]) {
-    await expect(store.save(said(id, "one"))).rejects.toThrow("must_be_well_formed_text")
+    await expect(save(store, said(id, "one"))).rejects.toThrow("must_be_well_formed_text")
     await expect(store.load(id)).rejects.toBeInstanceOf(ValidationError)
   }
   await store.close()
@@ -264,9 +268,9 @@ test("an id that a database could take for another's is refused", async () => {
 
 test("an id is text of at most 2,048 bytes, and a longer one refused as that", async () => {
   const store = sqlite(":memory:")
-  expect(await store.save(said(idOf(2_048), "one"))).toEqual({ seq: 1 })
+  expect(await save(store, said(idOf(2_048), "one"))).toEqual({ seq: 1 })
   for (const id of [idOf(2_049), "\u4e2d".repeat(683)]) {
-    await expect(store.save(said(id, "one"))).rejects.toThrow("id: must_be_at_most 2048 bytes")
+    await expect(save(store, said(id, "one"))).rejects.toThrow("id: must_be_at_most 2048 bytes")
     await expect(store.fork(idOf(2_048), id)).rejects.toBeInstanceOf(ValidationError)
     await expect(store.load(id)).rejects.toBeInstanceOf(ValidationError)
   }

@@ -13,7 +13,7 @@ const entryOf = (calls: Calls): Store.Commit => {
     running: true,
     open: { at: 1, calls }
   })
-  return { seq: 1, at: 0, kind: "saved", ...Store.commitOf(undefined, record) }
+  return { seq: 1, at: 0, kind: "saved", ...Store.commitOf(Store.blank("a"), [Store.saved(record)]).change }
 }
 
 const waiting = (reason: string): Calls[number] => ({ state: "waiting", kind: "permission", reason, askedAt: 1 })
@@ -32,7 +32,14 @@ test("ROWS4 the body has the state of each call in its place, and is the one tha
   ] as const
   const entry = entryOf(calls)
   const { body, messages } = written(entry)
-  const { messages: all, ...rest } = Codec.toJson("Commit", entry).data as { messages: ReadonlyArray<unknown> }
+  const {
+    messages: all,
+    entries: _,
+    ...rest
+  } = Codec.toJson("Commit", entry).data as unknown as {
+    readonly messages: ReadonlyArray<unknown>
+    readonly entries: unknown
+  }
   expect(JSON.parse(body)).toEqual({ ...rest, messages: all.length })
   const items = messages.map((text, position) => ({ list: 0, position, body: text }))
   expect(commitOf({ database: "d", id: "a" }, { body, items })).toEqual(entry)

@@ -4,7 +4,7 @@ import type { Store } from "@troupe/chat/store"
 import { describe, expect, test } from "vitest"
 import { sqlite } from "../../src/index.ts"
 import { Folder } from "../double/folder.ts"
-import { said } from "../double/records.ts"
+import { said, save } from "../double/records.ts"
 
 const inputOf = (id: string) => ({ id, whenBusy: "queue", message: user(`input ${id}`) }) as const
 
@@ -71,7 +71,7 @@ describe("SQLBOX2 the inputs of an entry of an earlier version", () => {
     const [path, store] = opened(folder)
     savedEarlier(path, 1, "i1", "i2")
     const verbs = {
-      save: () => store.save(said("a", "Hello"), { writer: "w1", after: 1 }),
+      save: () => save(store, said("a", "Hello"), { after: 1 }),
       accept: () => store.accept("a", inputOf("i3")),
       rewind: () => store.rewind("a", 1)
     }
@@ -84,7 +84,7 @@ describe("SQLBOX2 the inputs of an entry of an earlier version", () => {
     using folder = new Folder()
     const [path, store] = opened(folder)
     savedEarlier(path, 1, "i1", "i2")
-    await store.save(said("a", "Hello", "i1"), { writer: "w1", after: 1, takes: ["i1"] })
+    await save(store, said("a", "Hello", "i1"), { after: 1, takes: ["i1"] })
     expect(await waiting(store)).toEqual(["i2"])
     await store.rewind("a", 1)
     expect(await waiting(store)).toEqual(["i2"])
@@ -121,7 +121,7 @@ describe("SQLBOX3 an earlier version that continues from an entry whose inputs w
     savedEarlier(path, 2, "i2")
     expect(await waiting(store)).toEqual(["i2", "i3"])
     savedEarlier(path, 3)
-    await store.save(said("a", "Hello"), { writer: "w1", after: 3 })
+    await save(store, said("a", "Hello"), { after: 3 })
     expect(await waiting(store)).toEqual(["i3"])
     await store.close()
   })
@@ -130,7 +130,7 @@ describe("SQLBOX3 an earlier version that continues from an entry whose inputs w
     using folder = new Folder()
     const [path, store] = opened(folder)
     savedEarlier(path, 1, "i1")
-    await store.save(said("a", "Hello"), { writer: "w1", after: 1 })
+    await save(store, said("a", "Hello"), { after: 1 })
     savedEarlier(path, 3)
     expect(await waiting(store)).toEqual(["i1"])
     await store.close()

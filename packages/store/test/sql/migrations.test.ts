@@ -6,7 +6,7 @@ import { sqlite } from "../../src/index.ts"
 import { Folder } from "../double/folder.ts"
 import { expectMigrated } from "../double/migrated.ts"
 import { run, source } from "../double/programs.ts"
-import { said, withError } from "../double/records.ts"
+import { said, withError, save } from "../double/records.ts"
 import { sqliteVersion1 } from "../double/version1.ts"
 import { seedsOf } from "../../../../tooling/verify/volume.ts"
 
@@ -57,8 +57,10 @@ describe("MIGRATE1", () => {
     const text = `const { sqlite } = await import(${JSON.stringify(source)})
       const store = sqlite(process.argv[1], { busyTimeoutMs: 60_000 })
       const record = { thread: { messages: [] }, usage: {}, running: false, pendingToolCalls: [] }
-      const { seq } = await store.save({ ...record, id: String(process.pid) })
-      console.log(seq)
+      const { saved } = (await import(${JSON.stringify(import.meta.resolve("@troupe/chat/store"))})).Store
+      const id = String(process.pid)
+      const { version } = await store.append(id, [saved({ ...record, id })])
+      console.log(version)
       await store.close()`
     expect(await Promise.all([run(text, path), run(text, path), run(text, path)])).toEqual(["1", "1", "1"])
     const store = sqlite(path)
@@ -102,7 +104,7 @@ test("TERR1 an index of an earlier program has the texts of errors, and a search
   using folder = new Folder()
   const path = folder.file()
   const before = sqlite(path)
-  await before.save(withError)
+  await save(before, withError)
   await before.list({ search: "how are" })
   await before.close()
   const item = "(SELECT item FROM items WHERE body LIKE '%hunter2%')"
@@ -117,7 +119,7 @@ test("MIGRATE2: a file of a newer schema is refused, and not touched", async () 
   using folder = new Folder()
   const path = folder.file()
   const store = sqlite(path)
-  await store.save(said("a", "one"))
+  await save(store, said("a", "one"))
   await store.close()
   write(path, ["INSERT INTO migrations (version, name, applied_at) VALUES (99, 'the future', 0)"])
   const before = schemaOf(path)

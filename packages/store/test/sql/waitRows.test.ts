@@ -7,7 +7,7 @@ import { openSqlite } from "../../src/sqlite/openSqlite.ts"
 import type { Asking } from "../../src/sql/query.ts"
 import type { Database } from "../../src/sql/sqlStore.ts"
 import { Folder } from "../double/folder.ts"
-import { recordOf, said } from "../double/records.ts"
+import { recordOf, said, save } from "../double/records.ts"
 
 /** A store in SQLite that notes its statements. */
 const noting = (path: string) => {
@@ -45,11 +45,11 @@ test("WAITROW1. a chat that waits for nothing has no statement for waits, and on
   const asking = recordOf("b", [user("Pay")], {
     pendingQuestion: { toolCallId: "c1", question: "Which?", options: {} }
   })
-  await store.save(asking)
+  await save(store, asking)
   expect(ofWaits()).toBe(1)
-  await store.save(said("b", "Pay", "This one"))
+  await save(store, said("b", "Pay", "This one"))
   expect(ofWaits()).toBe(3)
-  await store.save(said("b", "Pay", "This one", "Thanks"))
+  await save(store, said("b", "Pay", "This one", "Thanks"))
   expect(ofWaits()).toBe(3)
   await store.close()
 })

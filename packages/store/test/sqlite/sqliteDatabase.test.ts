@@ -9,7 +9,7 @@ import { SqlStore } from "../../src/sql/sqlStore.ts"
 import { sqlite } from "../../src/index.ts"
 import { Clock } from "@troupe/otp"
 import { Folder } from "../double/folder.ts"
-import { recordOf, said } from "../double/records.ts"
+import { recordOf, said, save } from "../double/records.ts"
 
 const ids = Array.from({ length: 50 }, (_, index) => `chat ${index}`)
 
@@ -28,7 +28,7 @@ describe("SQLITE1, SQLITE2", () => {
     using folder = new Folder()
     const path = folder.file()
     const store = sqlite(path)
-    const saving = ids.map(async (id) => store.save(said(id, "Hello")))
+    const saving = ids.map(async (id) => save(store, said(id, "Hello")))
     expect(countIn(path)).toBe(0)
     await saving[0]
     expect(countIn(path)).toBe(ids.length)
@@ -42,10 +42,10 @@ describe("SQLITE3", () => {
     const store = sqlite(":memory:")
     const none = recordOf("none", [{ ...user("x"), metadata: { a: () => {} } }])
     const came = await Promise.allSettled([
-      store.save(said("a", "one"), { writer: "w1", after: 0 }),
-      store.save(said("a", "two"), { writer: "w2", after: 0 }),
-      store.save(none),
-      store.save(said("b", "one"))
+      save(store, said("a", "one"), { after: 0 }),
+      save(store, said("a", "two"), { after: 0 }),
+      save(store, none),
+      save(store, said("b", "one"))
     ])
     const reasons = came.map((one) => (one.status === "rejected" ? (one.reason as unknown) : one.value))
     expect(reasons).toEqual([{ seq: 1 }, expect.any(SessionError), expect.any(ValidationError), { seq: 1 }])
@@ -59,15 +59,18 @@ describe("SQLITE3", () => {
     await sqlite(path).close()
     const connection = new DatabaseSync(path)
     const store = new SqlStore(new SqliteDatabase(path, connection), { clock: Clock.live, ttlMs: undefined })
-    await store.save(said("kept", "Hello"))
+    await save(store, said("kept", "Hello"))
     const pages = Number(connection.prepare("PRAGMA page_count").get()?.["page_count"])
     connection.exec(`PRAGMA max_page_count = ${pages + 1}`)
-    const came = await Promise.allSettled([store.save(said("a", "Hello")), store.save(said("b", "x".repeat(100_000)))])
+    const came = await Promise.allSettled([
+      save(store, said("a", "Hello")),
+      save(store, said("b", "x".repeat(100_000)))
+    ])
     for (const one of came)
       expect(one).toMatchObject({ status: "rejected", reason: { reason: "full", database: path } })
     expect((await store.list()).chats.map(({ id }) => id)).toEqual(["kept"])
     connection.exec("PRAGMA max_page_count = 100000")
-    expect(await store.save(said("b", "x".repeat(100_000)))).toEqual({ seq: 1 })
+    expect(await save(store, said("b", "x".repeat(100_000)))).toEqual({ seq: 1 })
     await store.close()
   })
 })
@@ -97,22 +100,22 @@ describe("a damaged file", () => {
   test("that fails the end of a write says so to all of its transaction, and nothing of it is kept", async () => {
     using folder = new Folder()
     const { state, store } = damaged(folder.file())
-    await store.save(said("kept", "Hello"))
+    await save(store, said("kept", "Hello"))
     state.isDamaged = true
-    const came = await Promise.allSettled([store.save(said("a", "Hello")), store.save(said("b", "Hello"))])
+    const came = await Promise.allSettled([save(store, said("a", "Hello")), save(store, said("b", "Hello"))])
     for (const one of came) expect(one).toMatchObject({ status: "rejected", reason: { reason: "corrupt" } })
     state.isDamaged = false
     expect((await store.list()).chats.map(({ id }) => id)).toEqual(["kept"])
-    expect(await store.save(said("a", "Hello"))).toEqual({ seq: 1 })
+    expect(await save(store, said("a", "Hello"))).toEqual({ seq: 1 })
     await store.close()
   })
 
   test("whose tables break their own rules is damaged", async () => {
     using folder = new Folder()
     const { store, connection } = damaged(folder.file())
-    await store.save(said("a", "Hello"))
+    await save(store, said("a", "Hello"))
     connection.exec("INSERT INTO commits (chat, seq, is_step, body) VALUES (1, 2, 1, '{}')")
-    await expect(store.save(said("a", "again"))).rejects.toMatchObject({ reason: "corrupt" })
+    await expect(save(store, said("a", "again"))).rejects.toMatchObject({ reason: "corrupt" })
     await store.close()
   })
 })
@@ -120,7 +123,7 @@ describe("a damaged file", () => {
 describe("SQLITE4", () => {
   test("a read sees every save that was asked for before it", async () => {
     const store = sqlite(":memory:")
-    const saving = store.save(said("a", "one"))
+    const saving = save(store, said("a", "one"))
     expect((await store.load("a"))?.version).toBe(1)
     await saving
     await store.close()
@@ -130,7 +133,7 @@ describe("SQLITE4", () => {
     using folder = new Folder()
     const path = folder.file()
     const store = sqlite(path)
-    const saving = store.save(said("a", "one"))
+    const saving = save(store, said("a", "one"))
     await store.close()
     expect(await saving).toEqual({ seq: 1 })
     expect(countIn(path)).toBe(1)

@@ -1,7 +1,7 @@
 /** The laws of the blobs of a store that has them. */
 import type { Store } from "@troupe/chat/store"
 import { holds, type Law } from "../law/index.ts"
-import { type MakeStore, refuses, same, saveAll, storeLaw } from "./storeLaw.ts"
+import { type MakeStore, refuses, same, saveAll, storeLaw, save } from "./storeLaw.ts"
 import { conversation, inputOf, said } from "./storeSamples.ts"
 
 type Blobs = NonNullable<Store.SessionStore["blobs"]>
@@ -72,7 +72,7 @@ export const blobLaws = (make: MakeStore): ReadonlyArray<Law> => {
         await refuses("a fork of it", "unknown_chat", () => store.fork("a", "c"))
         await store.accept("a", inputOf("i1", "Hello"))
         same("the list", await listed(), [["a", "Hello", 0, 1]])
-        await store.save(said("a", "one"), { writer: "w1", after: 0 })
+        await save(store, said("a", "one"), { after: 0 })
         await blobs.put("a", "two", bytesOf(2))
         same("the entries", (await store.history("a")).length, 1)
         await sameBytes(blobs, "a", "one", bytesOf(1))
@@ -88,9 +88,9 @@ export const blobLaws = (make: MakeStore): ReadonlyArray<Law> => {
         const put = async (chat: string, ...ids: ReadonlyArray<string>): Promise<void> => {
           for (const id of ids) await blobs.put(chat, id, new Uint8Array(id.length))
         }
-        await store.save(said("anna/a", "one", "first"))
+        await save(store, said("anna/a", "one", "first"))
         await put("anna/a", "first", "zz")
-        await store.save(said(child, "one"))
+        await save(store, said(child, "one"))
         await put(child, "zzz")
         await put("anna/alone", "zzzz")
         for (const other of ["ann/a", "anna", "anna0", "Anna/a", "annb/a"]) await put(other, "other")
@@ -106,21 +106,21 @@ export const blobLaws = (make: MakeStore): ReadonlyArray<Law> => {
       }
     ),
     blobLaw("a deletion removes them, and a new conversation of the id has none", async (blobs, store) => {
-      await store.save(said("a", "one"))
+      await save(store, said("a", "one"))
       await blobs.put("a", "one", bytesOf(1))
       await blobs.put("b", "one", bytesOf(1))
       await store.delete("a")
       await sameBytes(blobs, "a", "one", undefined)
       same("the conversation", await store.load("a"), undefined)
-      await store.save(said("a", "anew"))
+      await save(store, said("a", "anew"))
       same("the sizes", [await blobs.size("a"), await blobs.size("b")], [0, 1])
     }),
     blobLaw("a fork has those that its record names, for itself, and a rewind keeps all", async (blobs, store) => {
-      await store.save(said("a", "one"))
+      await save(store, said("a", "one"))
       await blobs.put("a", first, bytesOf(1))
-      await store.save(said("a", "one", first))
+      await save(store, said("a", "one", first))
       await blobs.put("a", second, bytesOf(2))
-      await store.save(said("a", "one", first, second))
+      await save(store, said("a", "one", first, second))
       await store.fork("a", "fork", 2)
       await blobs.put("fork", "own", bytesOf(3))
       await store.rewind("a", 1)
@@ -141,7 +141,7 @@ export const blobLaws = (make: MakeStore): ReadonlyArray<Law> => {
       same("the sizes", [await blobs.size("a"), await blobs.size("b")], [0, 0])
     }),
     blobLaw("a load removes those that nothing named for an hour, and no others", async (blobs, store, clock) => {
-      await store.save(said("a", "one", first))
+      await save(store, said("a", "one", first))
       await store.accept("a", inputOf("i1", second))
       for (const id of [first, second, forgotten, again]) await blobs.put("a", id, bytesOf(1))
       await clock.advance(hourMs)
@@ -175,7 +175,7 @@ export const blobLaws = (make: MakeStore): ReadonlyArray<Law> => {
     blobLaw(
       "they expire with their conversation, also if it has nothing else",
       async (blobs, store, clock) => {
-        await store.save(said("old", "one"))
+        await save(store, said("old", "one"))
         await blobs.put("old", "one", bytesOf(1))
         await blobs.put("bare", "one", bytesOf(1))
         await clock.advance(hourMs + ttlMs + 1)

@@ -1,7 +1,7 @@
 /** The laws of the fences of a store. */
 import type { Store } from "@troupe/chat/store"
 import type { Law } from "../law/index.ts"
-import { type MakeStore, refuses, same, storeLaw, everything } from "./storeLaw.ts"
+import { type MakeStore, refuses, same, storeLaw, everything, save } from "./storeLaw.ts"
 import { inputOf, said } from "./storeSamples.ts"
 
 export const fenceLaws = (make: MakeStore): ReadonlyArray<Law> => [
@@ -34,7 +34,7 @@ export const fenceLaws = (make: MakeStore): ReadonlyArray<Law> => [
     async (store) => {
       await store.claim("k", 1)
       const old = { key: "k", epoch: 1 }
-      await store.save(said("a", "one"), { writer: "w1", after: 0, fence: old })
+      await save(store, said("a", "one"), { after: 0, fence: old })
       await store.accept("a", inputOf("i1", "1"), old)
       await store.keepDraft("a", "so far", 1, old)
       await store.claim("k", 2)
@@ -52,7 +52,7 @@ export const fenceLaws = (make: MakeStore): ReadonlyArray<Law> => [
       await store.claim("k", 2)
       const fences = [{ key: "k", epoch: 2 }, { key: "k", epoch: 3 }, { key: "other", epoch: 0 }, undefined]
       for (const [index, fence] of fences.entries()) {
-        await store.save(said("a", "one"), { writer: "w1", after: 0, fence })
+        await save(store, said("a", "one"), { fence })
         for (const write of Object.values(writesOf(store, fence, `${index}`))) await write()
       }
       same("the entries of a", (await store.history("a")).length, 3 * fences.length)
@@ -61,14 +61,14 @@ export const fenceLaws = (make: MakeStore): ReadonlyArray<Law> => [
     }
   ),
   storeLaw(make, "an epoch that only writes have named is not claimed", async (store) => {
-    await store.save(said("a", "one"), { writer: "w1", after: 0, fence: { key: "k", epoch: 7 } })
-    await store.save(said("a", "two"), { writer: "w1", after: 1, fence: { key: "k", epoch: 0 } })
+    await save(store, said("a", "one"), { after: 0, fence: { key: "k", epoch: 7 } })
+    await save(store, said("a", "two"), { after: 1, fence: { key: "k", epoch: 0 } })
     await store.claim("k", 0)
   }),
   storeLaw(make, "a conversation that was never saved is fenced too", async (store) => {
     await store.claim("k", 2)
     const fence = { key: "k", epoch: 1 }
-    await refuses("a save", "store_fenced", () => store.save(said("a", "one"), { writer: "w1", after: 0, fence }))
+    await refuses("a save", "store_fenced", () => save(store, said("a", "one"), { after: 0, fence }))
     await refuses("an input", "store_fenced", () => store.accept("b", inputOf("i1", "1"), fence))
     same("the list", await store.list(), { chats: [] })
   }),
@@ -85,13 +85,13 @@ export const fenceLaws = (make: MakeStore): ReadonlyArray<Law> => [
       const writes = Array.from({ length: 12 }, async (_, index) =>
         index % 3 === 0
           ? store.accept(id, inputOf(`i${index}`, "1"), fence)
-          : store.save(said(id, `${index}`), { writer: "w1", after: 0, fence })
+          : save(store, said(id, `${index}`), { after: 0, fence })
       )
       const claim = Promise.resolve(store.claim(fence.key, epoch + 1))
       const seen = claim.then(() => everything(store, id))
       await Promise.allSettled(writes)
       same("what the store has", await everything(store, id), await seen)
-      await refuses("a save", "store_fenced", () => store.save(said(id, "late"), { writer: "w1", after: 0, fence }))
+      await refuses("a save", "store_fenced", () => save(store, said(id, "late"), { after: 0, fence }))
     }
   })
 ]
@@ -102,8 +102,8 @@ const writesOf = (
   fence: { readonly key: string; readonly epoch: number } | undefined,
   name = ""
 ): Readonly<Record<string, () => unknown>> => ({
-  save: () => store.save(said("a", "two"), { writer: "w1", after: 1, takes: ["i1"], fence }),
-  rewind: () => store.rewind("a", 1, { writer: "w1", after: 1, fence }),
+  save: () => save(store, said("a", "two"), { takes: ["i1"], fence }),
+  rewind: () => store.rewind("a", 1, { fence }),
   fork: () => store.fork("a", `fork ${name}`, 1, fence),
   accept: () => store.accept("a", inputOf(`i2 ${name}`, "2"), fence),
   "another accept": () => store.accept(`b ${name}`, inputOf("i1", "1"), fence),

@@ -3,7 +3,7 @@ import { user } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
 import type { Law } from "../law/index.ts"
-import { type MakeStore, refuses, same, storeLaw, saveAll, everything } from "./storeLaw.ts"
+import { type MakeStore, refuses, same, storeLaw, saveAll, everything, save } from "./storeLaw.ts"
 import { conversation, recordWith, said } from "./storeSamples.ts"
 
 export const forkLaws = (make: MakeStore): ReadonlyArray<Law> => [
@@ -35,8 +35,8 @@ export const forkLaws = (make: MakeStore): ReadonlyArray<Law> => [
   storeLaw(make, "a fork and its origin do not change each other afterwards", async (store) => {
     await saveAll(store, [said("a", "one"), said("a", "one", "two")])
     await store.fork("a", "b", 1)
-    await store.save(said("b", "one", "other"), { writer: "w", after: 1 })
-    await store.save(said("a", "one", "two", "three"))
+    await save(store, said("b", "one", "other"), { after: 1 })
+    await save(store, said("a", "one", "two", "three"))
     same("the one", await store.load("a"), { ...said("a", "one", "two", "three"), version: 3 })
     same("the fork", await store.load("b"), { ...said("b", "one", "other"), version: 2 })
     await store.delete("a")
@@ -50,11 +50,11 @@ export const forkLaws = (make: MakeStore): ReadonlyArray<Law> => [
     "a fork is refused where a step is open, of what is not there, and to what is; and changes nothing",
     async (store) => {
       await saveAll(store, conversation("a"))
-      await store.save(said("b", "one"))
+      await save(store, said("b", "one"))
       const open = recordWith("c", [user("x"), Message.assistant("", [{ id: "c1", name: "t", arguments: {} }])], {
         open: { at: 1, calls: [{ state: "intended" }] }
       })
-      await store.save(open)
+      await save(store, open)
       const before = await Promise.all(["a", "b", "c"].map((id) => everything(store, id)))
       await refuses("a fork of an open step", "not_a_step", () => store.fork("a", "d", 2))
       await refuses("a fork of one without a step", "not_a_step", () => store.fork("c", "d"))
@@ -110,8 +110,8 @@ export const rewindLaws = (make: MakeStore): ReadonlyArray<Law> => [
   storeLaw(make, "a fork and a rewind keep the permission mode of now, not that of then", async (store) => {
     const loose = { mode: "bypass", loosest: "bypass" } as const
     const strict = { mode: "plan", loosest: "plan", host: "default" } as const
-    await store.save({ ...said("a", "one"), permissionMode: loose })
-    await store.save({ ...said("a", "one", "two"), permissionMode: strict })
+    await save(store, { ...said("a", "one"), permissionMode: loose })
+    await save(store, { ...said("a", "one", "two"), permissionMode: strict })
     const began = { ...said("a", "one"), permissionMode: strict }
     same("the fork", await store.fork("a", "b", 1), { ...began, id: "b", version: 1 })
     same("the record", await store.rewind("a", 1), { ...began, version: 3 })
@@ -120,8 +120,8 @@ export const rewindLaws = (make: MakeStore): ReadonlyArray<Law> => [
   storeLaw(make, "a rewind to before the end of a background task keeps that it has ended", async (store) => {
     const task = (id: string) => ({ id, toolCallId: id, tool: "dig", arguments: {}, key: id, startedAt: 1 })
     const begun = { ...said("a", "one"), known: ["i1"], tasks: [task("t1"), task("t2")] }
-    await store.save(begun)
-    await store.save({ ...said("a", "one", "two"), known: ["i1", "task/t1", "i2"], tasks: [task("t2")] })
+    await save(store, begun)
+    await save(store, { ...said("a", "one", "two"), known: ["i1", "task/t1", "i2"], tasks: [task("t2")] })
     const over = { ...begun, known: ["i1", "task/t1"], tasks: [task("t2")] }
     same("the record", await store.rewind("a", 1), { ...over, version: 3 })
     same("the beginning", await store.rewind("a", 0), { ...Store.blank("a"), known: ["task/t1"], version: 4 })

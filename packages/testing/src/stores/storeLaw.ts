@@ -1,5 +1,5 @@
 /** Checks a law of a store: in an empty store, on a test clock. */
-import type { Conversation, Store } from "@troupe/chat/store"
+import { type Conversation, Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
 import { describe, SessionError, ValidationError } from "@troupe/chat/errors"
 import { canonicalJson, holds, law, type Law } from "../law/index.ts"
@@ -58,8 +58,18 @@ const failure = async (ask: () => unknown): Promise<unknown> => {
   }
 }
 
+/** Writes a record whole, and returns the number of its entry. */
+export const save = async (
+  store: Pick<Store.SessionStore, "append">,
+  record: Conversation,
+  appending?: Store.Appending
+): Promise<{ readonly seq: number | undefined }> => {
+  const { version } = await store.append(record.id, [Store.saved(record)], appending)
+  return { seq: version }
+}
+
 export const saveAll = async (store: Store.SessionStore, records: ReadonlyArray<Conversation>): Promise<void> => {
-  for (const record of records) await store.save(record)
+  for (const record of records) await save(store, record)
 }
 
 /** The stored data of a chat: its record and its history. */

@@ -3,14 +3,14 @@ import { user } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
 import { type Conversation, Store } from "@troupe/chat/store"
 import type { Law } from "../law/index.ts"
-import { type MakeStore, refuses, same, storeLaw } from "./storeLaw.ts"
+import { type MakeStore, refuses, same, storeLaw, save } from "./storeLaw.ts"
 import { inputOf, recordWith, said } from "./storeSamples.ts"
 
 const idsOf = async (store: Store.SessionStore, options?: Store.ListOptions): Promise<ReadonlyArray<string>> =>
   (await store.list(options)).chats.map(({ id }) => id)
 
 const fill = async (store: Store.SessionStore, ids: ReadonlyArray<string>): Promise<void> => {
-  for (const id of ids) await store.save(said(id, "Hello"))
+  for (const id of ids) await save(store, said(id, "Hello"))
 }
 
 /** Reads all pages, and calls `between` after each. */
@@ -42,9 +42,9 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
   storeLaw(make, "a list shows of each conversation what its newest record says", async (store, clock) => {
     same("the list", await store.list(), { chats: [] })
     await clock.advance(3)
-    await store.save({ ...hello, running: true })
+    await save(store, { ...hello, running: true })
     await clock.advance(4)
-    await store.save(hello)
+    await save(store, hello)
     const summary = {
       id: "a",
       title: "What is the time?",
@@ -65,9 +65,9 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
     "a list of the running conversations has those that ran at their last write, and those with waiting inputs",
     async (store) => {
       const running = { running: true } as const
-      for (const id of ["a/ran", "a/runs", "a/rests", "b/runs"]) await store.save({ ...said(id, "Hello"), ...running })
-      await store.save(said("a/ran", "Hello"))
-      await store.save(said("a/rests", "Hello"))
+      for (const id of ["a/ran", "a/runs", "a/rests", "b/runs"]) await save(store, { ...said(id, "Hello"), ...running })
+      await save(store, said("a/ran", "Hello"))
+      await save(store, said("a/rests", "Hello"))
       await store.accept("a/ran", inputOf("i1", "1"))
       await store.accept("a/ran", inputOf("i2", "2"))
       await store.accept("b/new", inputOf("i1", "1"))
@@ -87,12 +87,12 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
       same("those of both", await idsOf(store, { ...running, search: "hello", prefix: "b/" }), ["b/runs"])
       same("all", (await store.list({ running: false })).chats.length, 5)
       same("the pages", await pages(store, { ...running, limit: 3 }), [["b/new", "a/ran", "b/runs"], ["a/runs"]])
-      await store.save(said("a/ran", "Hello"), { writer: "w1", after: 2, takes: ["i1"] })
+      await save(store, said("a/ran", "Hello"), { after: 2, takes: ["i1"] })
       same("what waits", (await store.list({ prefix: "a/ran" })).chats[0]?.waiting, 1)
-      await store.save(said("a/ran", "Hello"), { writer: "w1", after: 3, takes: ["i2"] })
+      await save(store, said("a/ran", "Hello"), { after: 3, takes: ["i2"] })
       same("those of a prefix", await idsOf(store, { ...running, prefix: "a/" }), ["a/runs"])
       const task = { id: "t", toolCallId: "c1", tool: "dig", arguments: {}, key: "k", startedAt: 1 }
-      await store.save({ ...said("a/ran", "Hello"), tasks: [task] }, { writer: "w1", after: 4 })
+      await save(store, { ...said("a/ran", "Hello"), tasks: [task] }, { after: 4 })
       same("with a task", await idsOf(store, { ...running, prefix: "a/" }), ["a/ran", "a/runs"])
       same("the task", (await store.load("a/ran"))?.tasks, [task])
     }
@@ -136,9 +136,9 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
   }),
   storeLaw(make, "times are whole milliseconds, on a clock that has parts of them too", async (store, clock) => {
     await clock.advance(3.7)
-    await store.save(hello)
+    await save(store, hello)
     await clock.advance(4.2)
-    await store.save({ ...hello, running: true })
+    await save(store, { ...hello, running: true })
     const times = (await store.list()).chats.map(({ createdAt, updatedAt }) => [createdAt, updatedAt])
     same("the list", times, [[3, 7]])
     same(
@@ -152,7 +152,7 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
     "a title is the beginning of the first thing the user said, in one line of 80 characters",
     async (store) => {
       const titleOf = async (record: Conversation) => {
-        await store.save(record)
+        await save(store, record)
         return (await store.list()).chats[0]?.title
       }
       const hooked = { ...user("nobody said this"), metadata: { injected_by: "UserPromptSubmit" } }
@@ -165,7 +165,7 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
   ),
   storeLaw(make, "a list begins with what was written last, also at the same moment", async (store) => {
     await fill(store, ["a", "b", "c", "d"])
-    await store.save(said("b", "again"))
+    await save(store, said("b", "again"))
     await store.fork("c", "e")
     await store.rewind("a", 1)
     await store.keepDraft("d", "a draft is no entry", 1)
@@ -189,8 +189,8 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
       let page = 0
       const found = await pages(store, { limit: 3 }, async ([first = ""]) => {
         page += 1
-        await store.save(said(first, "written since"))
-        await store.save(said(`new ${page}`, "begun since"))
+        await save(store, said(first, "written since"))
+        await save(store, said(`new ${page}`, "begun since"))
         if (page === 1) await store.delete("chat 5")
       })
       same(
@@ -247,9 +247,10 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
         star: "a*b [c] \\d"
       }
       for (const [id, text] of Object.entries(texts)) {
-        await store.save(recordWith(id, [user("Hello"), Message.assistant(text), user("Thanks")]))
+        await save(store, recordWith(id, [user("Hello"), Message.assistant(text), user("Thanks")]))
       }
-      await store.save(
+      await save(
+        store,
         recordWith("parts", [
           user([
             { type: "text", text: "Look: " },
@@ -282,10 +283,10 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
     }
   ),
   storeLaw(make, "a search finds what a record has, not what earlier ones had", async (store) => {
-    await store.save(said("a", "apple"))
-    await store.save(said("a", "apple", "pear"))
+    await save(store, said("a", "apple"))
+    await save(store, said("a", "apple", "pear"))
     await store.fork("a", "b")
-    await store.save(said("a", "plum"))
+    await save(store, said("a", "plum"))
     same("what has pear", await idsOf(store, { search: "pear" }), ["b"])
     await store.rewind("a", 1)
     same("what has apple", await idsOf(store, { search: "apple" }), ["a", "b"])
@@ -295,8 +296,8 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
     const call = Message.assistant("", [{ id: "t1", name: "look", arguments: {} }])
     const result = (outcome: "completed" | "failed") =>
       ({ role: "tool", toolCallId: "t1", content: `It ${outcome}: sesame`, outcome }) as const
-    await store.save(recordWith("went well", [user("Look"), call, result("completed")]))
-    await store.save(recordWith("went wrong", [user("Look"), call, result("failed")]))
+    await save(store, recordWith("went well", [user("Look"), call, result("completed")]))
+    await save(store, recordWith("went wrong", [user("Look"), call, result("failed")]))
     same("what has the word", await idsOf(store, { search: "sesame" }), ["went well"])
     same("what was said", (await idsOf(store, { search: "look" })).length, 2)
   }),

@@ -1,15 +1,13 @@
 /** The laws of a store that keeps a log. */
-import { user } from "@troupe/chat"
-import { Message } from "@troupe/chat/messages"
 import type { Law } from "../law/index.ts"
 import { blobLaws } from "./storeBlobSuite.ts"
 import { fenceLaws } from "./storeFenceSuite.ts"
 import { inboxLaws } from "./storeInboxSuite.ts"
-import { keepsLaws } from "./storeKeepsSuite.ts"
+import { entryLaws } from "./storeEntrySuite.ts"
 import { waitLaws } from "./storeWaitSuite.ts"
 import { listLaws } from "./storeListSuite.ts"
-import { type MakeStore, refuses, same, storeLaw, saveAll, everything } from "./storeLaw.ts"
-import { conversation, inputOf, recordWith, said } from "./storeSamples.ts"
+import { type MakeStore, refuses, same, storeLaw, saveAll, everything, save } from "./storeLaw.ts"
+import { conversation, inputOf, said } from "./storeSamples.ts"
 import { forkLaws, rewindLaws } from "./storeForkSuite.ts"
 
 /** The laws of `SessionStore`; `make` opens an empty store for each. */
@@ -18,7 +16,7 @@ export const sessionStoreLaws = (make: MakeStore): ReadonlyArray<Law> => [
   ...writerLaws(make),
   ...inboxLaws(make),
   ...fenceLaws(make),
-  ...keepsLaws(make),
+  ...entryLaws(make),
   ...forkLaws(make),
   ...rewindLaws(make),
   ...lifeLaws(make),
@@ -40,7 +38,7 @@ const logLaws = (make: MakeStore): ReadonlyArray<Law> => [
     async (store, clock) => {
       const records = conversation("a")
       for (const [index, record] of records.entries()) {
-        same("what the save came to", await store.save(record), { seq: index + 1 })
+        same("what the save came to", await save(store, record), { seq: index + 1 })
         await clock.advance(10)
       }
       const history = await store.history("a")
@@ -54,7 +52,7 @@ const logLaws = (make: MakeStore): ReadonlyArray<Law> => [
   ),
   storeLaw(make, "load gives the newest record, with the number of its entry", async (store) => {
     for (const [index, record] of conversation("a").entries()) {
-      await store.save(record)
+      await save(store, record)
       same("the record", await store.load("a"), { ...record, version: index + 1 })
     }
   }),
@@ -71,25 +69,6 @@ const logLaws = (make: MakeStore): ReadonlyArray<Law> => [
       for (const seq of [0, -1, 1.5, records.length + 1]) same(`the entry ${seq}`, await store.at("a", seq), undefined)
     }
   ),
-  storeLaw(
-    make,
-    "an entry holds what was added to the one before, whether its messages are the same or only equal",
-    async (store) => {
-      const messages = [user("one"), Message.assistant("two"), user("three")]
-      await store.save(recordWith("a", messages.slice(0, 2)))
-      await store.save(recordWith("a", messages))
-      await store.save(recordWith("a", structuredClone(messages)))
-      await store.save(recordWith("a", [user("one"), Message.assistant("other")]))
-      const history = await store.history("a")
-      const added = history.map((commit) => [commit.kept, commit.messages])
-      same("the history", added, [
-        [0, messages.slice(0, 2)],
-        [2, messages.slice(2)],
-        [3, []],
-        [1, [Message.assistant("other")]]
-      ])
-    }
-  ),
   storeLaw(make, "an entry is a step unless a step is open in its record", async (store) => {
     const records = conversation("a")
     await saveAll(store, records)
@@ -102,12 +81,12 @@ const logLaws = (make: MakeStore): ReadonlyArray<Law> => [
   }),
   storeLaw(make, "a record that is saved with another version is kept with the number of its entry", async (store) => {
     const record = said("a", "one")
-    await store.save({ ...record, version: 7 })
+    await save(store, { ...record, version: 7 })
     same("the record", await store.load("a"), { ...record, version: 1 })
     same("the entry", await store.at("a", 1), { ...record, version: 1 })
   }),
   storeLaw(make, "a history is read page by page", async (store) => {
-    for (let count = 1; count <= 60; count++) await store.save(said("a", `${count}`))
+    for (let count = 1; count <= 60; count++) await save(store, said("a", `${count}`))
     const seqs = async (options?: { readonly after?: number; readonly limit?: number }) =>
       (await store.history("a", options)).map(({ seq }) => seq)
     const all = Array.from({ length: 60 }, (_, index) => index + 1)
@@ -122,14 +101,14 @@ const logLaws = (make: MakeStore): ReadonlyArray<Law> => [
   }),
   storeLaw(make, "a draft is given with the record until the next entry, and is none itself", async (store) => {
     const record = said("a", "one")
-    await store.save(record)
+    await save(store, record)
     for (const draft of ["Once", "Once upon a 100%_time '\u{1F600}", ""]) {
       await store.keepDraft("a", draft, 1)
       same("the record", await store.load("a"), { ...record, version: 1, draft })
     }
     same("the entry", await store.at("a", 1), { ...record, version: 1 })
     same("the number of entries", (await store.history("a")).length, 1)
-    await store.save(record)
+    await save(store, record)
     same("the record", await store.load("a"), { ...record, version: 2 })
     await store.keepDraft("a", "again", 2)
     await store.rewind("a", 1)
@@ -140,7 +119,7 @@ const logLaws = (make: MakeStore): ReadonlyArray<Law> => [
     "a draft of the record itself is part of its entry, and one kept since stands in its place",
     async (store) => {
       const record = { ...said("a", "one"), draft: "Once" }
-      await store.save(record)
+      await save(store, record)
       same("the record", await store.load("a"), { ...record, version: 1 })
       await store.keepDraft("a", "Once upon", 1)
       same("the record", await store.load("a"), { ...record, version: 1, draft: "Once upon" })
@@ -152,8 +131,8 @@ const logLaws = (make: MakeStore): ReadonlyArray<Law> => [
     await store.keepDraft("a", "of nothing", 0)
     same("the record", await store.load("a"), undefined)
     const record = said("a", "one")
-    await store.save(record)
-    await store.save(record)
+    await save(store, record)
+    await save(store, record)
     for (const after of [0, 1, 3]) await store.keepDraft("a", "late", after)
     same("the record", await store.load("a"), { ...record, version: 2 })
   }),
@@ -175,7 +154,7 @@ const logLaws = (make: MakeStore): ReadonlyArray<Law> => [
       "\u{1F600}",
       "x".repeat(1_000)
     ]
-    for (const id of ids) await store.save(said(id, `this is ${id}`))
+    for (const id of ids) await save(store, said(id, `this is ${id}`))
     for (const id of ids) {
       same(`the record of ${id}`, await store.load(id), { ...said(id, `this is ${id}`), version: 1 })
       same(`what ${id} is forked to`, (await store.fork(id, `${id}+`)).id, `${id}+`)
@@ -186,60 +165,37 @@ const logLaws = (make: MakeStore): ReadonlyArray<Law> => [
 
 const writerLaws = (make: MakeStore): ReadonlyArray<Law> => [
   storeLaw(make, "a save is refused when somebody else wrote since, and changes nothing", async (store) => {
-    await store.save(said("a", "one"), { writer: "w1", after: 0 })
-    await store.save(said("a", "one", "two"), { writer: "w2", after: 1 })
+    await save(store, said("a", "one"), { after: 0 })
+    await save(store, said("a", "one", "two"), { after: 1 })
     await store.keepDraft("a", "so far", 2)
     const before = await everything(store, "a")
     for (const after of [0, 1, 3]) {
-      const late = () => store.save(said("a", "late"), { writer: "w1", after })
+      const late = () => save(store, said("a", "late"), { after })
       await refuses(`a save after ${after}`, "store_conflict", late)
-      await refuses(`a rewind after ${after}`, "store_conflict", () => store.rewind("a", 1, { writer: "w1", after }))
+      await refuses(`a rewind after ${after}`, "store_conflict", () => store.rewind("a", 1, { after }))
     }
     same("what the store has", await everything(store, "a"), before)
   }),
-  storeLaw(make, "a writer's own late save is accepted, whatever it believed to be the newest", async (store) => {
-    for (const after of [0, 0, 7, 1]) await store.save(said("a", `${after}`), { writer: "w1", after })
-    await store.rewind("a", 1, { writer: "w1", after: 0 })
-    same("the number of entries", (await store.history("a")).length, 5)
-  }),
   storeLaw(make, "a writer that names the newest entry may write, whoever wrote it", async (store) => {
-    await store.save(said("a", "one"), { writer: "w1", after: 0 })
-    await store.save(said("a", "two"), { writer: "w2", after: 1 })
-    await store.save(said("a", "three"))
-    await refuses("a save of before", "store_conflict", () => store.save(said("a", "x"), { writer: "w2", after: 2 }))
-    same("the entry", await store.save(said("a", "four"), { writer: "w1", after: 3 }), { seq: 4 })
-    await store.rewind("a", 2, { writer: "w2", after: 4 })
-    await refuses("a save of before", "store_conflict", () => store.save(said("a", "x"), { writer: "w1", after: 4 }))
+    await save(store, said("a", "one"), { after: 0 })
+    await save(store, said("a", "two"), { after: 1 })
+    await save(store, said("a", "three"))
+    await refuses("a save of before", "store_conflict", () => save(store, said("a", "x"), { after: 2 }))
+    same("the entry", await save(store, said("a", "four"), { after: 3 }), { seq: 4 })
+    await store.rewind("a", 2, { after: 4 })
+    await refuses("a save of before", "store_conflict", () => save(store, said("a", "x"), { after: 4 }))
   }),
   storeLaw(make, "a save behind an entry that was deleted meanwhile is refused", async (store) => {
-    await store.save(said("a", "one"), { writer: "w1", after: 0 })
+    await save(store, said("a", "one"), { after: 0 })
     await store.delete("a")
-    await refuses("a save", "store_conflict", () => store.save(said("a", "two"), { writer: "w1", after: 1 }))
+    await refuses("a save", "store_conflict", () => save(store, said("a", "two"), { after: 1 }))
     same("the record", await store.load("a"), undefined)
   }),
-  storeLaw(
-    make,
-    "what goes on from a conversation that was deleted is refused by the next of its id, though that has as many entries",
-    async (store) => {
-      const old = said("a", "one").thread.messages
-      await store.save(recordWith("a", old), { writer: "w1", after: 0 })
-      await store.delete("a")
-      await store.save(said("a", "anew"), { writer: "w2", after: 0 })
-      const late = recordWith("a", [...old, user("two")])
-      await refuses("a save", "store_conflict", () => store.save(late, { writer: "w1", after: 1 }))
-      same("the record", await store.load("a"), { ...said("a", "anew"), version: 1 })
-      const messages = (await store.load("a"))?.thread.messages ?? []
-      const again = recordWith("a", [...messages, ...old])
-      same("what is said again", await store.save(again, { writer: "w1", after: 1 }), { seq: 2 })
-    }
-  ),
   storeLaw(make, "of two that write after the same entry at once, one is refused", async (store) => {
     const writers = ["w1", "w2", "w3", "w4"]
     for (let after = 0; after < 5; after++) {
       const came = await Promise.allSettled(
-        writers.map(async (writer) =>
-          store.save(said("a", `${writer} ${after}`), { writer: `${writer} ${after}`, after })
-        )
+        writers.map(async (writer) => save(store, said("a", `${writer} ${after}`), { after }))
       )
       same("how many were kept", came.filter(({ status }) => status === "fulfilled").length, 1)
       const kept = came.findIndex(({ status }) => status === "fulfilled")
@@ -251,7 +207,7 @@ const writerLaws = (make: MakeStore): ReadonlyArray<Law> => [
     const ids = Array.from({ length: 20 }, (_, index) => `chat ${index}`)
     await Promise.all(
       ids.map(async (id) => {
-        for (const [after, record] of conversation(id).entries()) await store.save(record, { writer: id, after })
+        for (const [after, record] of conversation(id).entries()) await save(store, record, { after })
       })
     )
     for (const id of ids) {
@@ -267,7 +223,7 @@ const ttlMs = 1_000
 const lifeLaws = (make: MakeStore): ReadonlyArray<Law> => [
   storeLaw(make, "what is deleted is gone with all its entries, and begins anew", async (store) => {
     await saveAll(store, conversation("a"))
-    await store.save(said("b", "one"))
+    await save(store, said("b", "one"))
     await store.keepDraft("a", "so far", conversation("a").length)
     await store.delete("a")
     same("what the store has", await everything(store, "a"), [undefined, []])
@@ -277,7 +233,7 @@ const lifeLaws = (make: MakeStore): ReadonlyArray<Law> => [
       (await store.list()).chats.map(({ id }) => id),
       ["b"]
     )
-    same("what the next save comes to", await store.save(said("a", "new"), { writer: "w", after: 0 }), { seq: 1 })
+    same("what the next save comes to", await save(store, said("a", "new"), { after: 0 }), { seq: 1 })
     same("the record", await store.load("a"), { ...said("a", "new"), version: 1 })
     same("the other", await store.load("b"), { ...said("b", "one"), version: 1 })
   }),
@@ -285,11 +241,11 @@ const lifeLaws = (make: MakeStore): ReadonlyArray<Law> => [
     make,
     "what had no entry for longer than the time to live is deleted, but for what is kept",
     async (store, clock) => {
-      for (const id of ["old", "kept", "written", "forked"]) await store.save(said(id, "one"))
+      for (const id of ["old", "kept", "written", "forked"]) await save(store, said(id, "one"))
       await store.keepDraft("old", "so far", 1)
       await clock.advance(ttlMs)
       same("how many expired", await store.expire(), 0)
-      await store.save(said("written", "two"))
+      await save(store, said("written", "two"))
       await clock.advance(1)
       await store.fork("forked", "fork")
       same("how many expired", await store.expire((id) => id === "kept"), 2)
@@ -301,18 +257,18 @@ const lifeLaws = (make: MakeStore): ReadonlyArray<Law> => [
     ttlMs
   ),
   storeLaw(make, "without a time to live nothing expires", async (store, clock) => {
-    await store.save(said("a", "one"))
+    await save(store, said("a", "one"))
     await clock.advance(1e12)
     same("how many expired", await store.expire(), 0)
     same("the record", await store.load("a"), { ...said("a", "one"), version: 1 })
     same("the time to live", store.ttlMs, undefined)
   }),
   storeLaw(make, "a store that is closed refuses everything but to be closed again", async (store) => {
-    await store.save(said("a", "one"))
+    await save(store, said("a", "one"))
     await store.close()
     const operations: Readonly<Record<string, () => unknown>> = {
       load: () => store.load("a"),
-      save: () => store.save(said("a", "two")),
+      append: () => save(store, said("a", "two")),
       accept: () => store.accept("a", inputOf("i1", "two")),
       claim: () => store.claim("k", 1),
       delete: () => store.delete("a"),

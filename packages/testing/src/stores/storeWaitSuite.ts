@@ -3,7 +3,7 @@ import { user } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
 import type { Conversation, Store } from "@troupe/chat/store"
 import type { Law } from "../law/index.ts"
-import { type MakeStore, refuses, same, storeLaw } from "./storeLaw.ts"
+import { type MakeStore, refuses, same, storeLaw, save } from "./storeLaw.ts"
 import { recordWith, said } from "./storeSamples.ts"
 
 /** A store that lists waits. */
@@ -66,10 +66,10 @@ export const waitLaws = (make: MakeStore): ReadonlyArray<Law> => [
   waitLaw(make, "waiting lists what each newest record waits for, the oldest first", async (store, clock) => {
     same("the list", await store.waiting(), { waits: [] })
     await clock.advance(7)
-    await store.save(asking("b"))
-    await store.save(manual("c"))
-    await store.save(suspended("a"))
-    await store.save(said("d", "Hello"))
+    await save(store, asking("b"))
+    await save(store, manual("c"))
+    await save(store, suspended("a"))
+    await save(store, said("d", "Hello"))
     const paid = { toolCallId: "c1", tool: "pay" }
     const looked = { toolCallId: "c2", tool: "look", text: '{"cut' }
     same("the list", await store.waiting(), {
@@ -93,39 +93,38 @@ export const waitLaws = (make: MakeStore): ReadonlyArray<Law> => [
     make,
     "a wait leaves with the entry that ends it, and one that lasts keeps its time",
     async (store, clock) => {
-      await store.save(asking("a"), { writer: "w", after: 0 })
+      await save(store, asking("a"), { after: 0 })
       await clock.advance(5)
-      await store.save({ ...asking("a", "Which one?"), usage: { totalTokens: 1 } }, { writer: "w", after: 1 })
+      await save(store, { ...asking("a", "Which one?"), usage: { totalTokens: 1 } }, { after: 1 })
       same(
         "the list",
         (await store.waiting()).waits.map(({ text, askedAt }) => [text, askedAt]),
         [["Which one?", 0]]
       )
-      const kept = { messages: 3, known: 0 }
       const answering = { ...asking("a"), running: true }
-      await store.save(answering, { writer: "w", after: 2, keeps: kept })
+      await save(store, answering, { after: 2 })
       same("the list", await store.waiting(), { waits: [] })
-      await store.save(asking("a"), { writer: "w", after: 3, keeps: kept })
+      await save(store, asking("a"), { after: 3 })
       same(
         "the list",
         (await store.waiting()).waits.map(({ askedAt }) => askedAt),
         [5]
       )
       const open = suspended("a").open
-      await store.save({ ...suspended("a"), open }, { writer: "w", after: 4, keeps: { messages: 0, known: 0 } })
+      await save(store, { ...suspended("a"), open }, { after: 4 })
       same("the list", await idsOf(store), ["a c1", "a c2"])
       const decided = { state: "decided", kind: "permission", decision: { type: "allow" } } as const
       const [, second = decided] = open?.calls ?? []
       const half = { ...suspended("a"), open: { at: 1, calls: [decided, second] } }
-      await store.save(half, { writer: "w", after: 5, keeps: { messages: 2, known: 0 } })
+      await save(store, half, { after: 5 })
       same("the list", await idsOf(store), ["a c2"])
       await store.delete("a")
       same("the list", await store.waiting(), { waits: [] })
     }
   ),
   waitLaw(make, "a fork and a rewind wait for what their record waits for", async (store, clock) => {
-    await store.save(asking("a"))
-    await store.save(said("a", "Pay"))
+    await save(store, asking("a"))
+    await save(store, said("a", "Pay"))
     same("the list", await idsOf(store), [])
     await clock.advance(3)
     await store.fork("a", "b", 1)
@@ -138,9 +137,9 @@ export const waitLaws = (make: MakeStore): ReadonlyArray<Law> => [
     for (let at = 0; at < 9; at++) {
       await clock.advance(1)
       const record = at % 3 === 0 ? manual(`anna/${at}`) : asking(`ben/${at}`)
-      await store.save(at % 2 === 0 ? record : Object.assign(record, { agent: { name: "support", version: "2" } }))
+      await save(store, at % 2 === 0 ? record : Object.assign(record, { agent: { name: "support", version: "2" } }))
     }
-    await store.save(asking("anna"))
+    await save(store, asking("anna"))
     same("an owner's", await idsOf(store, { owner: "anna/" }), ["anna/0 c2", "anna/3 c2", "anna/6 c2"])
     same("of a longer prefix", await idsOf(store, { owner: "ben/1" }), ["ben/1 c1"])
     same("of a shorter one", (await idsOf(store, { owner: "ann" })).length, 4)
@@ -157,7 +156,7 @@ export const waitLaws = (make: MakeStore): ReadonlyArray<Law> => [
   }),
   waitLaw(make, "the options of a question are listed in plain JSON, unless they are too long", async (store) => {
     const choosing = (id: string, options: Readonly<Record<string, unknown>>) =>
-      store.save({ ...asking(id), pendingQuestion: { toolCallId: "c1", question: "Which account?", options } })
+      save(store, { ...asking(id), pendingQuestion: { toolCallId: "c1", question: "Which account?", options } })
     await choosing("a", { choices: ["one", 2n] })
     await choosing("b", { choices: "x".repeat(5_000) })
     same(
@@ -168,14 +167,14 @@ export const waitLaws = (make: MakeStore): ReadonlyArray<Law> => [
   }),
   waitLaw(make, "texts are bounded, and any ids and names are kept", async (store) => {
     const odd = { id: "c \uD800\0", name: "a\0b", arguments: { text: "x".repeat(5_000) } }
-    await store.save(recordWith("a", [user("Go"), Message.assistant("", [odd])], { pendingToolCalls: [odd] }))
+    await save(store, recordWith("a", [user("Go"), Message.assistant("", [odd])], { pendingToolCalls: [odd] }))
     const [wait] = (await store.waiting()).waits
     same("the ids", [wait?.toolCallId, wait?.tool], [odd.id, odd.name])
     const length = wait?.text.length ?? 0
     same("the length of the text", length > 2_000 && length < 2_100, true)
   }),
   waitLaw(make, "an expired wait is not listed, and leaves with its conversation", async (store, clock) => {
-    await store.save(asking("a"))
+    await save(store, asking("a"))
     await clock.advance(499)
     same("the list", await idsOf(store), ["a c1"])
     await clock.advance(1)
@@ -184,7 +183,7 @@ export const waitLaws = (make: MakeStore): ReadonlyArray<Law> => [
   }),
   waitLaw(make, "a wait is escalated once, the oldest first, and says so as long as it lasts", async (store, clock) => {
     for (const id of ["a", "b", "c"]) {
-      await store.save(manual(id), { writer: "w", after: 0 })
+      await save(store, manual(id), { after: 0 })
       await clock.advance(10)
     }
     same("those before", await store.escalate(-1, 10), [])
@@ -200,14 +199,14 @@ export const waitLaws = (make: MakeStore): ReadonlyArray<Law> => [
       both.flat().map(({ chat }) => chat),
       ["b"]
     )
-    await store.save({ ...manual("a"), usage: { totalTokens: 1 } }, { writer: "w", after: 1 })
+    await save(store, { ...manual("a"), usage: { totalTokens: 1 } }, { after: 1 })
     same(
       "the list",
       (await store.waiting()).waits.map(({ escalatedAt }) => escalatedAt),
       [30, 30, undefined]
     )
-    await store.save(said("a", "Pay"), { writer: "w", after: 2 })
-    await store.save(manual("a"), { writer: "w", after: 3 })
+    await save(store, said("a", "Pay"), { after: 2 })
+    await save(store, manual("a"), { after: 3 })
     same(
       "the list",
       (await store.waiting({ owner: "a" })).waits.map(({ escalatedAt }) => escalatedAt),

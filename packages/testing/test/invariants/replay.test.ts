@@ -133,9 +133,9 @@ test("a trace of a living chat has its saves and its phases, and notes of the te
   expect(lines.filter(({ type }) => type === "asked").map(({ name }) => name)).toEqual([
     "load",
     "accept",
-    "save",
+    "append",
     "fake",
-    "save"
+    "append"
   ])
   expect(lines.flatMap(({ phase }) => phase ?? [])).toEqual([
     "committing",

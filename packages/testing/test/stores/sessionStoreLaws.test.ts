@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type Conversation, Store } from "@troupe/chat/store"
+import { Store } from "@troupe/chat/store"
 import { recordWith, said } from "../../src/stores/storeSamples.ts"
 import * as Testing from "../../src/Testing.ts"
 
@@ -20,21 +20,26 @@ const brokenBy = async (other: (kept: Store.SessionStore) => Partial<Store.Sessi
   return broken
 }
 
-const shallow = (record: Conversation): Conversation => recordWith(record.id, record.thread.messages)
-
 const flaws: Readonly<Record<string, (kept: Store.SessionStore) => Partial<Store.SessionStore>>> = {
-  "does not look at preconditions": (kept) => ({ save: (record) => kept.save(record) }),
+  "does not look at the number": (kept) => ({
+    append: (id, entries, on) => kept.append(id, entries, { ...on, after: undefined })
+  }),
   "takes what goes on from a deleted conversation": (kept) => ({
-    save: (record, on) => kept.save(structuredClone(record), on)
+    append: (id, entries, on) => kept.append(id, entries, { ...on, record: undefined })
   }),
-  "refuses its own late writes": (kept) => ({
-    save: (record, on) =>
-      kept.save(record, on === undefined ? undefined : { ...on, writer: `${on.writer} ${on.after}` })
+  "leaves out writes without entries": (kept) => ({
+    append: async (id, entries, on) =>
+      entries.length === 0 ? ((await kept.load(id)) ?? said(id)) : kept.append(id, entries, on)
   }),
-  "keeps messages only": (kept) => ({ save: (record, on) => kept.save(shallow(record), on) }),
+  "keeps messages only": (kept) => ({
+    append: async (id, entries, on) => {
+      const record = entries.reduce(Store.evolve, (await kept.load(id)) ?? Store.blank(id))
+      return kept.append(id, [Store.saved(recordWith(id, record.thread.messages))], on)
+    }
+  }),
   "forgets inputs": () => ({ accept: (_, input) => ({ input, isNew: true }) }),
   "lets inputs wait that were taken": (kept) => ({
-    save: (record, on) => kept.save(record, on === undefined ? undefined : { ...on, takes: [] })
+    append: (id, entries, on) => kept.append(id, entries, { ...on, takes: [] })
   }),
   "forgets claims": () => ({ claim: () => {} }),
   "does not look at the fence of an input": (kept) => ({ accept: (id, input) => kept.accept(id, input) }),
@@ -47,7 +52,7 @@ const flaws: Readonly<Record<string, (kept: Store.SessionStore) => Partial<Store
     rewind: async (id, seq, on) => {
       const history = await kept.history(id)
       if (history[seq - 1]?.isStep !== false) return kept.rewind(id, seq, on)
-      await kept.save((await kept.at(id, seq)) ?? said(id))
+      await kept.append(id, [Store.saved((await kept.at(id, seq)) ?? said(id))])
       return said(id)
     }
   }),
