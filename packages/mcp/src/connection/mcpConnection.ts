@@ -193,7 +193,7 @@ export class McpConnection {
       {
         capabilities,
         jsonSchemaValidator: unchecked,
-        versionNegotiation: { mode: "auto" },
+        versionNegotiation: { mode: this.#options.protocol === "older" ? "legacy" : "auto" },
         listChanged: {
           tools: {
             debounceMs: changesWaitMs,

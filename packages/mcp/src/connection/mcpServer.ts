@@ -103,6 +103,11 @@ export interface McpOptions {
   readonly prefix?: string | undefined
   /** How long the handshake and the listing of tools may each take, in milliseconds. Default: 30,000. */
   readonly timeoutMs?: number | undefined
+  /**
+   * The protocol that the server speaks. `"older"` begins with the handshake at once; `"auto"` asks first, for which a program is started
+   * once more, and only at the first connection. Default: `"auto"`.
+   */
+  readonly protocol?: "auto" | "older" | undefined
   /** When a lost connection is opened again. Default: the defaults of `McpRestarts`. */
   readonly restarts?: McpRestarts | undefined
   /** Decides about each tool: its settings, or `false` to leave it out. Default: the hints of the server. */

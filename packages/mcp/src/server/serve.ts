@@ -3,8 +3,8 @@
  *
  * Owns: the sessions of its clients. Does not own the Troupe, nor sockets.
  *
- * MCPS1. A request over HTTP is answered only for a caller that `authorize` names, and not for a page of another origin that is not
- *        listed.
+ * MCPS1. A request over HTTP is answered only for a caller that `authorize` names. When `authorize` fails, the log of the system gets the
+ *        error, and the client a status.
  * MCPS2. After `close` the sessions and the open requests have ended; the turns of conversations go on unless their calls were cancelled.
  */
 import {
@@ -16,7 +16,9 @@ import {
 } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import type { RunningTroupe } from "@troupe/chat"
+import { System } from "@troupe/otp"
 import { agentOutput, agentSchema, callAgent } from "./agentTool.ts"
+import { forPages } from "./origins.ts"
 import { callTool } from "./plainTool.ts"
 import type { McpCaller, McpServeOptions, Serving } from "./served.ts"
 import { Sessions } from "./sessions.ts"
@@ -68,15 +70,21 @@ export const serve = (troupe: RunningTroupe, options: McpServeOptions): McpServi
     ...bound
   })
   const open = new Set<{ readonly close: () => Promise<void> }>()
-  return {
-    hosts: options.hosts,
-    fetch: async (request) => {
-      if (!isOwnOrigin(request, options.origins)) return new Response("This origin may not call", { status: 403 })
+  const answered = async (request: Request): Promise<Response> => {
+    try {
       const caller = (await options.authorize?.(request)) ?? { deny: 401 as const }
       if ("deny" in caller) return new Response("Who calls?", { status: caller.deny })
-      if (await isLegacyRequest(request, undefined, bound)) return sessions.answer(request, serving(caller))
-      return modern.fetch(request, { authInfo: { token: "", clientId: caller.owner, scopes: [], extra: { caller } } })
-    },
+      if (await isLegacyRequest(request, undefined, bound)) return await sessions.answer(request, serving(caller))
+      const authInfo = { token: "", clientId: caller.owner, scopes: [], extra: { caller } }
+      return await modern.fetch(request, { authInfo })
+    } catch (error) {
+      System.report(troupe.system, { subject: "A request to the MCP service failed", error })
+      return new Response("The server failed", { status: 500 })
+    }
+  }
+  return {
+    hosts: options.hosts,
+    fetch: (request) => forPages(request, options, () => answered(request)),
     stdio: (caller = { owner: "stdio" }) => {
       const handle = serveStdio(() => serverFor(serving(caller)))
       open.add(handle)
@@ -117,12 +125,4 @@ const serverFor = (serving: Serving): McpServer => {
   }
   register?.(server, serving.caller)
   return server
-}
-
-/** Whether a request comes from no page, from a page of this server, or from a listed origin (MCPS1). */
-const isOwnOrigin = (request: Request, origins: ReadonlyArray<string> = []): boolean => {
-  const origin = request.headers.get("origin")
-  if (origin === null || origins.includes(origin)) return true
-  const host = request.headers.get("host") ?? new URL(request.url).host
-  return URL.canParse(origin) && new URL(origin).host === host
 }

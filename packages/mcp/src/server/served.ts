@@ -41,7 +41,7 @@ export interface McpServeOptions {
   readonly authorize?: ((request: Request) => McpCaller | McpDenied | Promise<McpCaller | McpDenied>) | undefined
   /** The other origins whose pages may call the server. Default: none. */
   readonly origins?: ReadonlyArray<string> | undefined
-  /** The host names of this server, for `listen`. Default: any, but see `listen` of `@troupe/server/Node`. */
+  /** The host names of this server, without port. Default: any, but see `listen` of `@troupe/server/Node`. */
   readonly hosts?: ReadonlyArray<string> | undefined
   /** Makes the Troupe's id of an owner's conversation. Default: that of `Server.make`. */
   readonly chatId?: ((owner: string, id: string) => string) | undefined

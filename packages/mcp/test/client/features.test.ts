@@ -115,6 +115,24 @@ describe.each(["older", "newer"])("a server of the %s protocol", (protocol) => {
   })
 })
 
+test("a server that speaks the older protocol by the word of the host is not asked first", async () => {
+  const methods: Array<string> = []
+  const transport = (): InMemoryTransport => {
+    const [ours, theirs] = InMemoryTransport.createLinkedPair()
+    void askingServer().connect(theirs)
+    const send = ours.send.bind(ours)
+    ours.send = (message, options) => {
+      if ("method" in message) methods.push(message.method)
+      return send(message, options)
+    }
+    return ours
+  }
+  await Mcp.start(system, { transport }, { protocol: "older" })
+  expect(methods[0]).toBe("initialize")
+  await Mcp.start(system, { transport })
+  expect(methods).toContain("server/discover")
+})
+
 test("MCPC4. an output schema that would hold a validator does not hold the program", async () => {
   const transport = (): InMemoryTransport => {
     const [ours, theirs] = InMemoryTransport.createLinkedPair()

@@ -256,7 +256,7 @@ test("ASKED2. a forged state reaches no conversation of another owner", async ()
   expect(await response.text()).toContain("no such conversation")
 })
 
-describe("MCPS1. a request is refused", () => {
+describe("a request is refused", () => {
   const post = (url: string, headers: Record<string, string>, body: unknown = {}) =>
     fetch(url, {
       method: "POST",
@@ -270,9 +270,27 @@ describe("MCPS1. a request is refused", () => {
     params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } }
   }
 
-  test("without an identity, and from a page of another origin", async () => {
-    const { url } = await served({ adapter: calling("book") }, { origins: ["https://app.example.com"] })
+  test("MCPS1. without an identity, and when authorize fails", async () => {
+    const { url } = await served({ adapter: calling("book") })
     expect((await post(url, {})).status).toBe(401)
+    const failing = await served({ adapter: calling("book") }, { authorize: () => Promise.reject(new Error("down")) })
+    const response = await post(failing.url, {})
+    expect([response.status, await response.text()]).toEqual([500, "The server failed"])
+  })
+
+  test("MCPO1, MCPO2. from a page of another origin, which may not read; a listed one may", async () => {
+    const origin = "https://app.example.com"
+    const { url } = await served({ adapter: calling("book") }, { origins: [origin] })
+    const ours = await post(url, { "x-owner": "anna", origin }, initialize)
+    expect(ours.headers.get("access-control-allow-origin")).toBe(origin)
+    expect(ours.headers.get("access-control-expose-headers")).toContain("mcp-session-id")
+    const asked = { origin, "access-control-request-method": "POST", "access-control-request-headers": "x-owner, a(b" }
+    const preflight = await fetch(url, { method: "OPTIONS", headers: asked })
+    expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "x-owner"])
+    const theirs = await fetch(url, { method: "OPTIONS", headers: { ...asked, origin: "https://evil.example.com" } })
+    expect([theirs.status, theirs.headers.get("access-control-allow-origin")]).toEqual([403, null])
+    const other = await served({ adapter: calling("book") }, { hosts: ["mcp.example.com"] })
+    expect((await post(other.url, { "x-owner": "anna" }, initialize)).status).toBe(403)
     expect((await post(url, { "x-owner": "anna", origin: "https://evil.example.com" }, initialize)).status).toBe(403)
     expect((await post(url, { "x-owner": "anna", origin: "https://app.example.com" }, initialize)).status).toBe(200)
     expect((await post(url, { "x-owner": "anna", origin: new URL(url).origin }, initialize)).status).toBe(200)
