@@ -19,8 +19,12 @@ export const entriesBetween = (before: Conversation, record: Conversation): Read
 /** The fields that no turn changes. */
 const callers = ["id", "parent", "context", "metadata", "status", "lastOutcome"] as const
 
-const isOfCaller = (before: Conversation, record: Conversation): boolean =>
-  callers.every((field) => isSame(before[field], record[field]))
+const isOfCaller = (before: Conversation, record: Conversation): boolean => {
+  for (const field of callers) {
+    if (before[field] !== record[field] && !isSame(before[field], record[field])) return false
+  }
+  return true
+}
 
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || (typeof one === "object" && typeof other === "object" && Equal.equals(one, other))
@@ -160,12 +164,12 @@ class Entries {
 /** Whether two records of a conversation have the same thread and the same state. */
 export const isSameRecord = (one: Conversation, other: Conversation): boolean => {
   const { messages, metadata } = one.thread
-  return (
-    messages.length === other.thread.messages.length &&
-    sharedPrefix(messages, other.thread.messages) === messages.length &&
-    isSame(metadata, other.thread.metadata) &&
-    fields.every((field) => isSame(one[field], other[field]))
-  )
+  const { length } = other.thread.messages
+  if (messages.length !== length || sharedPrefix(messages, other.thread.messages) !== length) return false
+  for (const field of fields) {
+    if (one[field] !== other[field] && !isSame(one[field], other[field])) return false
+  }
+  return isSame(metadata, other.thread.metadata)
 }
 
 /** The fields that entries change, beside the thread. */
@@ -191,7 +195,7 @@ const sharedPrefix = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>): num
   if (before === after) return after.length
   const most = Math.min(before.length, after.length)
   let kept = 0
-  while (kept < most && isSame(before[kept], after[kept])) kept++
+  while (kept < most && (before[kept] === after[kept] || isSame(before[kept], after[kept]))) kept++
   return kept
 }
 
