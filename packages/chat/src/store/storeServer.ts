@@ -242,8 +242,8 @@ const isGuarded = ({ guard }: Guarded): boolean => guard !== undefined && Proces
 /** REPORT7: the type of a message, and its chat. */
 const shownOf = (message: unknown): unknown => {
   if (!isRecord(message)) return undefined
-  const { type, _tag, id, left, record } = message
-  const chat = isRecord(record) ? record["id"] : (left ?? id)
+  const { type, _tag, id, left } = message
+  const chat = left ?? id
   return { type: type ?? _tag, ...(typeof chat === "string" && { chat }) }
 }
 

@@ -156,11 +156,12 @@ test.each([{}, { inspect: () => {} }])(
     Process.send(running, { type: "turn.start", turn: { id: "t2", messages: ["SECRET message"] } })
     await ended.catch(() => {})
     const store = pids.find(({ label }) => label === "Store") as GenServer.Server<object>
-    const wrong = { type: "save", id: "c1", input: "SECRET input" }
-    await expect(GenServer.call(store, wrong)).rejects.toMatchObject({ _tag: "CallExit" })
+    await Sys.replaceState<object>(store, (state) => ({ ...state, busy: { size: 0 } }))
+    const accept = { type: "accept", id: "c1", input: "SECRET input" }
+    await expect(GenServer.call(store, accept)).rejects.toMatchObject({ _tag: "CallExit" })
     expect(lines).toEqual([
       expect.stringMatching(/handling "turn\.start", state \{ chat: "c1", state: \{ running: "phaseB" \} \}$/),
-      expect.stringMatching(/handling \{ type: "save", chat: "c1" \}, state \{ busy: 0 \}$/)
+      expect.stringMatching(/handling \{ type: "accept", chat: "c1" \}, state \{ busy: 0 \}$/)
     ])
   }
 )
