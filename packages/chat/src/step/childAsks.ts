@@ -3,8 +3,8 @@
  *
  * OPEN4. What the sub-agent of a call waits for is listed beside the waits of the chat's own calls, each under an address. Each
  *        is decided once, as a call is. The call is decided when all of them are.
- * OPEN5. A decision about such a wait is for the wait that has its address when the decision is given. Another wait that has the
- *        address later does not get it. A decision that is given before there is such a wait is for none, and is refused.
+ * OPEN5. A decision is for the wait that has its id or address when the decision is given. Another wait that has it later does not get
+ *        it. A decision for an address that nothing has when it is given is for no wait, and is refused.
  */
 import {
   addressOf,
@@ -81,8 +81,10 @@ export const asksOfCall = (
     ? approvalsOf(toolCall, call).map((approval) => ({ ...approval, id: toolCall.id, agent, chat, at }))
     : left(toolCall, call, agent)
 
-/** What identifies a wait of a sub-agent, beside its address (OPEN5). */
-export type About = Pick<Ask, "chat" | "at" | "kind" | "askedAt">
+/** What identifies a wait, beside its id or address (OPEN5). A wait of the chat itself has an empty `chat`. */
+export interface About extends Pick<Ask, "chat" | "at" | "askedAt"> {
+  readonly kind: Extract<OpenCall, { readonly state: "waiting" }>["kind"] | Ask["kind"]
+}
 
 /** Identifies no wait: that of a decision whose address nothing has when it is given (OPEN5). */
 export const noWait: About = { chat: "", at: -1, kind: "question", askedAt: 0 }
@@ -92,7 +94,7 @@ export const isAbout = (ask: About, about: About | undefined): boolean =>
   about === undefined ||
   (ask.chat === about.chat && ask.at === about.at && ask.kind === about.kind && ask.askedAt === about.askedAt)
 
-/** A decision about the call of this id; `about` is the wait of a sub-agent that it is for. */
+/** A decision about the call of this id; `about` is the wait that it is for, if there was one when it was given. */
 export interface Decided {
   readonly toolCallId: string
   readonly decision: Decision
@@ -109,17 +111,18 @@ export const askBelow = (call: OpenCall, toolCall: ToolCall | undefined, id: str
   return asks?.find(({ decision }) => decision === undefined) ?? asks?.[0]
 }
 
-/** The call after a decision; `undefined` if it does not wait for that. */
+/** The call after a decision; `undefined` if it does not wait for that. `message` is the index of its message. */
 export const decidedCall = (
   call: OpenCall,
   toolCall: ToolCall | undefined,
-  { toolCallId: id, decision, about }: Decided
+  { toolCallId: id, decision, about }: Decided,
+  message: number
 ): OpenCall | undefined => {
   if (call.state !== "waiting" || toolCall === undefined) return undefined
-  const { kind, child, arguments: given } = call
+  const { kind, askedAt, child, arguments: given } = call
   if (child === undefined) {
     const decided: OpenCall = { state: "decided", kind, decision: withGiven(decision, given) }
-    return toolCall.id === id && about === undefined ? decided : undefined
+    return toolCall.id === id && isAbout({ chat: "", at: message, kind, askedAt }, about) ? decided : undefined
   }
   const at = child.asks.findIndex(
     (ask) => ask.decision === undefined && addressOf(toolCall.id, ask.id) === id && isAbout(ask, about)
@@ -139,17 +142,21 @@ const withGiven = (decision: Decision, given: Readonly<Record<string, unknown>> 
     ? decision
     : { ...decision, arguments: given }
 
-/** What was decided about this id, in the state of its call. */
+/** What was decided about this id, in the state of its call, whose message has the index `message`. */
 export const decisionFor = (
   call: OpenCall,
   toolCall: ToolCall | undefined,
-  { toolCallId: id, about }: Asked
+  { toolCallId: id, about }: Asked,
+  message: number
 ): Decision | undefined => {
   if (toolCall === undefined || (call.state !== "waiting" && call.state !== "decided")) return undefined
   if (call.child !== undefined) {
     return call.child.asks.find((ask) => addressOf(toolCall.id, ask.id) === id && isAbout(ask, about))?.decision
   }
-  return call.state === "decided" && toolCall.id === id && about === undefined ? call.decision : undefined
+  if (call.state !== "decided" || toolCall.id !== id) return undefined
+  const { kind, decision } = call
+  const asked = { chat: "", at: message, kind, askedAt: about?.askedAt ?? 0 }
+  return isAbout(asked, about) ? decision : undefined
 }
 
 /** The reason with which a person ended the turn of a sub-agent, if one did. */

@@ -23,7 +23,7 @@ import { haltProblem } from "../gate/index.ts"
 import { type Json, write } from "../values/index.ts"
 import { describe } from "../values/index.ts"
 import { askAt, pendingApprovalsOf } from "./openCalls.ts"
-import { type Decided, noWait } from "./childAsks.ts"
+import { type About, type Decided, noWait } from "./childAsks.ts"
 import { type Engine, isProviderApproval, type ParsedArguments, submittedMessage } from "../tool/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { deepestLevels, wellFormed } from "../json/index.ts"
@@ -51,16 +51,19 @@ const members = {
 /** The checked decision, for the wait that has its id in this state (OPEN5). */
 export const boundDecision = (given: unknown, toolCallId: string, context: DecisionState | undefined): Decided => {
   const decision = checkedDecision(given, toolCallId, context)
-  const below = belowOf(toolCallId, context)
-  if (below === undefined)
-    return isOfNone(toolCallId, context) ? { toolCallId, decision, about: noWait } : { toolCallId, decision }
-  const { chat, at, kind, askedAt } = below.ask
-  return { toolCallId, decision, about: { chat, at, kind, askedAt } }
+  const about = context && aboutOf(toolCallId, context)
+  return { toolCallId, decision, ...(about !== undefined && { about }) }
 }
 
-/** Whether an id is an address that nothing has; a call of the chat itself may have such an id too. */
-const isOfNone = (toolCallId: string, context: DecisionState | undefined): boolean =>
-  isChildId(toolCallId) && context !== undefined && waitOf(toolCallId, context) === undefined
+/** The wait that has this id now. A call that does not wait yet has none, and an address that nothing has is that of no wait. */
+const aboutOf = (toolCallId: string, context: DecisionState): About | undefined => {
+  const below = belowOf(toolCallId, context)?.ask
+  const waits = below ?? waitOf(toolCallId, context)
+  if (waits === undefined) return isChildId(toolCallId) ? noWait : undefined
+  const { kind, askedAt } = waits
+  const { chat, at } = below ?? { chat: "", at: context.open?.at ?? 0 }
+  return { chat, at, kind, askedAt }
+}
 
 const waitOf = (toolCallId: string, context: DecisionState | undefined): PendingApproval | undefined =>
   pendingApprovalsOf(context?.thread ?? Thread.empty, context?.open).find(({ toolCall }) => toolCall.id === toolCallId)

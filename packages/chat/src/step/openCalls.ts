@@ -130,7 +130,7 @@ export const decide = (opened: Opened, decisions: ReadonlyArray<Decided>): OpenS
   const calls = [...opened.open.calls]
   for (const decision of decisions) {
     for (const [position, call] of calls.entries()) {
-      const decided = decidedCall(call, toolCalls[position], decision)
+      const decided = decidedCall(call, toolCalls[position], decision, opened.open.at)
       if (decided === undefined) continue
       calls[position] = decided
       break
@@ -142,7 +142,8 @@ export const decide = (opened: Opened, decisions: ReadonlyArray<Decided>): OpenS
 /** Whether the step waits for this decision (OPEN5). */
 export const waitsFor = (opened: Opened, decided: Decided): boolean => {
   const toolCalls = openToolCalls(opened)
-  return opened.open.calls.some((call, position) => decidedCall(call, toolCalls[position], decided) !== undefined)
+  const { at, calls } = opened.open
+  return calls.some((call, position) => decidedCall(call, toolCalls[position], decided, at) !== undefined)
 }
 
 /** What is known of a call that waits for no decision: the decision, while its step is open, and its outcome afterwards. */
@@ -168,7 +169,7 @@ export const decidedBefore = (
 const decisionIn = (opened: Opened, asked: Asked): Decision | undefined => {
   const toolCalls = openToolCalls(opened)
   for (const [position, call] of opened.open.calls.entries()) {
-    const decision = decisionFor(call, toolCalls[position], asked)
+    const decision = decisionFor(call, toolCalls[position], asked, opened.open.at)
     if (decision !== undefined) return decision
   }
   return undefined

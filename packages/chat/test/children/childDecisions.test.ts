@@ -81,6 +81,24 @@ test.each([1, 2])(
   }
 )
 
+test("OPEN5 a decision about a call does not decide about a later call of the same id", async () => {
+  const { troupe } = await check.troupe({
+    adapter: check.fake({ respond: twice }),
+    tools: [tools.write],
+    permissions: { ask: () => "suspend" }
+  })
+  const chat = await troupe.chat("c")
+  await chat.send("go").result()
+  const [one, other] = [chat.approve("k", allow), chat.approve("k", { type: "deny", reason: "not this" })]
+  expect(await one.result()).toMatchObject({ haltedReason: "awaiting_approval" })
+  await expect(other.result()).rejects.toMatchObject({
+    reason: "unknown_tool_call_id",
+    metadata: { toolCallId: "k", decision: allow }
+  })
+  expect((await troupe.waiting()).waits).toMatchObject([{ kind: "approval", toolCallId: "k" }])
+  expect((await chat.approve("k", allow).result()).finalResponse?.outputText).toBe("done")
+})
+
 test.each([answers("yes"), allow, { type: "halt" } as const])(
   "OPEN5 a decision about a call does not answer the question that the call asks: %j",
   async (late) => {
