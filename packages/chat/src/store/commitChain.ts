@@ -67,7 +67,7 @@ export abstract class CommitChain {
 
   async #commit(record: Conversation, takes: ReadonlyArray<string>): Promise<void> {
     try {
-      await this.#closeDoor()
+      if (this.#doubted !== undefined) await this.#closeDoor()
     } catch (error) {
       throw await this.failed(error)
     }
