@@ -46,8 +46,8 @@ export interface McpServeOptions {
   /** Makes the Troupe's id of an owner's conversation. Default: that of `Server.make`. */
   readonly chatId?: ((owner: string, id: string) => string) | undefined
   /**
-   * Adds resources, prompts and further tools of the MCP SDK. Called for each connection, and in the newer protocol for each request.
-   * Default: nothing is added.
+   * Adds resources, prompts and further tools of the MCP SDK. Called for each connection, and in the newer protocol for each request. A
+   * tool that asks the client returns `inputRequired(…)` of the SDK, which works in both protocols. Default: nothing is added.
    */
   readonly register?: ((server: McpServer, caller: McpCaller) => void) | undefined
   /** The sessions at the same time. Default: 1,000. */

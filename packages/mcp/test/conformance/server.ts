@@ -3,7 +3,8 @@ import {
   completable,
   type ElicitRequestFormParams,
   type McpServer,
-  ResourceTemplate
+  ResourceTemplate,
+  type ServerContext
 } from "@modelcontextprotocol/server"
 import { error, Fake, ok, Troupe } from "@troupe/chat"
 import { Tool } from "@troupe/chat/tools"
@@ -73,6 +74,9 @@ const tools = [
 
 const text = (value: string) => ({ content: [{ type: "text" as const, text: value }] })
 
+/** Sends a request on the stream of a call: the other stream of the session may not be open yet. */
+const related = ({ id }: ServerContext["mcpReq"]) => ({ relatedRequestId: id })
+
 const titled = (prefix: string) => [1, 2, 3].map((at) => ({ const: `value${at}`, title: `${prefix} ${at}` }))
 
 const forms: Readonly<Record<string, ElicitRequestFormParams["requestedSchema"]>> = {
@@ -102,7 +106,10 @@ const forms: Readonly<Record<string, ElicitRequestFormParams["requestedSchema"]>
 const register = (server: McpServer): void => {
   for (const [name, requestedSchema] of Object.entries(forms)) {
     server.registerTool(name, { description: "Asks" }, async (context) => {
-      const answer = await context.mcpReq.elicitInput({ message: "Please answer", requestedSchema })
+      const answer = await context.mcpReq.elicitInput(
+        { message: "Please answer", requestedSchema },
+        related(context.mcpReq)
+      )
       return text(`Elicitation completed: action=${answer.action}, content=${JSON.stringify(answer.content)}`)
     })
   }
@@ -110,12 +117,16 @@ const register = (server: McpServer): void => {
   server.registerTool("test_elicitation", asking, async ({ message }, { mcpReq }) => {
     const fields = { username: { type: "string" as const }, email: { type: "string" as const } }
     const requestedSchema = { type: "object" as const, properties: fields, required: ["username", "email"] }
-    return text(`User response: ${JSON.stringify(await mcpReq.elicitInput({ message, requestedSchema }))}`)
+    return text(
+      `User response: ${JSON.stringify(await mcpReq.elicitInput({ message, requestedSchema }, related(mcpReq)))}`
+    )
   })
   const sampling = { inputSchema: z.object({ prompt: z.string() }), description: "Asks the model of the client" }
   server.registerTool("test_sampling", sampling, async ({ prompt }, { mcpReq }) => {
     const messages = [{ role: "user" as const, content: { type: "text" as const, text: prompt } }]
-    return text(`LLM response: ${JSON.stringify(await mcpReq.requestSampling({ messages, maxTokens: 100 }))}`)
+    return text(
+      `LLM response: ${JSON.stringify(await mcpReq.requestSampling({ messages, maxTokens: 100 }, related(mcpReq)))}`
+    )
   })
   server.registerTool("test_tool_with_logging", { description: "Logs" }, async ({ mcpReq }) => {
     for (const line of ["Tool execution started", "Tool processing data", "Tool execution completed"]) {
