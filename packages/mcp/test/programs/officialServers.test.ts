@@ -15,7 +15,11 @@ let system: System.System
 beforeEach(() => {
   system = System.make()
 })
-afterEach(() => System.stop(system))
+const ends: Array<() => Promise<void>> = []
+afterEach(async () => {
+  await System.stop(system)
+  for (const end of ends.splice(0)) await end()
+})
 
 const everything = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"))
 const memory = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-memory/dist/index.js"))
@@ -55,6 +59,7 @@ describe.each([
 ] as const)("the official server that has everything, over %s", (_, open) => {
   test("has tools, resources, prompts, progress, questions, roots and logs", async () => {
     const { server, close } = await open()
+    ends.push(close)
     const asked: Array<string> = []
     const elicit: Mcp.Elicit = ({ message }) => {
       asked.push(message)
@@ -96,7 +101,6 @@ describe.each([
     await expect.poll(() => mcp.tools.map(({ name }) => name)).toContain("get-roots-list")
     expect(JSON.stringify(await call(mcp, "get-roots-list"))).toContain("file:///work")
     await mcp.stop()
-    await close()
   })
 })
 
