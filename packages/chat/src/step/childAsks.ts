@@ -4,7 +4,8 @@
  * OPEN4. What the sub-agent of a call waits for is listed beside the waits of the chat's own calls, each under an address. Each
  *        is decided once, as a call is. The call is decided when all of them are.
  * OPEN5. A decision is for the wait that has its id or address when the decision is given. Another wait that has it later does not get
- *        it. A decision for an address that nothing has when it is given is for no wait, and is refused.
+ *        it. A decision for an address that nothing has when it is given is for no wait, and is refused. A decision for a call that does
+ *        not wait yet is for its permission, and never for the unknown outcome of a call that has run.
  */
 import {
   addressOf,
@@ -81,18 +82,26 @@ export const asksOfCall = (
     ? approvalsOf(toolCall, call).map((approval) => ({ ...approval, id: toolCall.id, agent, chat, at }))
     : left(toolCall, call, agent)
 
-/** What identifies a wait, beside its id or address (OPEN5). A wait of the chat itself has an empty `chat`. */
-export interface About extends Pick<Ask, "chat" | "at" | "askedAt"> {
+/** What identifies a wait, beside its id or address (OPEN5). A wait of the chat itself has an empty `chat`; one to come, no place. */
+export interface About extends Pick<Ask, "chat"> {
+  readonly at?: number | undefined
+  readonly askedAt?: number | undefined
   readonly kind: Extract<OpenCall, { readonly state: "waiting" }>["kind"] | Ask["kind"]
 }
 
 /** Identifies no wait: that of a decision whose address nothing has when it is given (OPEN5). */
 export const noWait: About = { chat: "", at: -1, kind: "question", askedAt: 0 }
 
+/** Identifies the first wait of a call of the chat itself that does not wait yet (OPEN5). */
+export const waitToCome: About = { chat: "", kind: "permission" }
+
 /** Whether this is the wait of a decision. */
 export const isAbout = (ask: About, about: About | undefined): boolean =>
   about === undefined ||
-  (ask.chat === about.chat && ask.at === about.at && ask.kind === about.kind && ask.askedAt === about.askedAt)
+  (ask.chat === about.chat &&
+    ask.kind === about.kind &&
+    (about.at === undefined || ask.at === about.at) &&
+    (about.askedAt === undefined || ask.askedAt === about.askedAt))
 
 /** A decision about the call of this id; `about` is the wait that it is for, if there was one when it was given. */
 export interface Decided {
@@ -155,7 +164,7 @@ export const decisionFor = (
   }
   if (call.state !== "decided" || toolCall.id !== id) return undefined
   const { kind, decision } = call
-  const asked = { chat: "", at: message, kind, askedAt: about?.askedAt ?? 0 }
+  const asked = { chat: "", at: message, kind, askedAt: about?.askedAt }
   return isAbout(asked, about) ? decision : undefined
 }
 

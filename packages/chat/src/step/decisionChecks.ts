@@ -23,7 +23,7 @@ import { haltProblem } from "../gate/index.ts"
 import { type Json, write } from "../values/index.ts"
 import { describe } from "../values/index.ts"
 import { askAt, pendingApprovalsOf } from "./openCalls.ts"
-import { type About, type Decided, noWait } from "./childAsks.ts"
+import { type About, type Decided, noWait, waitToCome } from "./childAsks.ts"
 import { type Engine, isProviderApproval, type ParsedArguments, submittedMessage } from "../tool/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { deepestLevels, wellFormed } from "../json/index.ts"
@@ -55,11 +55,11 @@ export const boundDecision = (given: unknown, toolCallId: string, context: Decis
   return { toolCallId, decision, ...(about !== undefined && { about }) }
 }
 
-/** The wait that has this id now. A call that does not wait yet has none, and an address that nothing has is that of no wait. */
-const aboutOf = (toolCallId: string, context: DecisionState): About | undefined => {
+/** The wait that has this id now, or the one that a call may come to; an address that nothing has is that of no wait. */
+const aboutOf = (toolCallId: string, context: DecisionState): About => {
   const below = belowOf(toolCallId, context)?.ask
   const waits = below ?? waitOf(toolCallId, context)
-  if (waits === undefined) return isChildId(toolCallId) ? noWait : undefined
+  if (waits === undefined) return isChildId(toolCallId) ? noWait : waitToCome
   const { kind, askedAt } = waits
   const { chat, at } = below ?? { chat: "", at: context.open?.at ?? 0 }
   return { chat, at, kind, askedAt }

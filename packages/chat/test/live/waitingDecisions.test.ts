@@ -1,3 +1,4 @@
+import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { make } from "../../src/tool/Tool.ts"
@@ -5,6 +6,7 @@ import { memory } from "../double/savingStore.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
+import { processOf } from "../double/processes.ts"
 import { calls, says } from "../double/scripts.ts"
 
 const check = leakCheck()
@@ -29,6 +31,24 @@ test("DEC5 a decision about a call that the running turn does not have is refuse
   expect(chat.getSnapshot()?.context.inbox).toHaveLength(0)
   adapter.streams[0]?.finish("stop")
   await running.result()
+})
+
+test("OPEN5 a decision about a call that runs does not let it run again when its outcome is unknown", async () => {
+  let runs = 0
+  const hold = make({ name: "hold", handler: () => new Promise(() => void (runs += 1)) })
+  const adapter = check.fake({ scripts: [calls("hold"), says("done")] })
+  const { troupe, system } = await check.troupe({ adapter, tools: [hold], store: memory() })
+  const chat = await troupe.chat("c")
+  const running = reasonOf(chat.send("go").result())
+  await until(() => runs === 1)
+  const early = reasonOf(chat.approve("c0", { type: "allow" }).result())
+  Process.kill(processOf(system, "Chat c"))
+  await until(() => chat.getSnapshot()?.context.pendingApprovals.length === 1)
+  expect(await early).toBe("unknown_tool_call_id")
+  await running
+  expect(runs).toBe(1)
+  expect(chat.getSnapshot()?.context.pendingApprovals).toMatchObject([{ kind: "unknown_outcome" }])
+  await chat.approve("c0", { type: "deny" }).result()
 })
 
 test("DEC5 the reason of a decision is bounded", async () => {
