@@ -5,9 +5,11 @@
  * Owns: the newest record of each chat that is loaded. Does not own the order of the operations (`storeServer.ts`).
  *
  * PLAIN1. Every saved record has all inputs that wait: a save keeps those of the record before, except the ones it takes.
- * PLAIN2. A late write does not change what later writes are made of.
+ * PLAIN2. A late write does not change what later writes are made of, and neither does a late load: a record is the newest one only
+ *         if no other operation on the chat has begun since its load did.
  */
 import { isPromiseLike } from "../async/index.ts"
+import { refused } from "../errors/index.ts"
 import { type Conversation, type Entry, evolve, type InboxEntry } from "../record/index.ts"
 import { blank } from "./commitLog.ts"
 import { checkRecord } from "./recordChecks.ts"
@@ -22,6 +24,8 @@ interface Newest {
 export class InboxInRecord {
   readonly #store: RecordStore
   readonly #newest = new Map<string, Newest>()
+  /** The load of each chat that no other operation has followed. */
+  readonly #loading = new Map<string, object>()
   #writes = 0
 
   constructor(store: RecordStore) {
@@ -29,8 +33,9 @@ export class InboxInRecord {
   }
 
   load(id: string): Answer<Conversation | undefined> {
+    const isNewest = this.#begin(id)
     return after(this.#store.load(id), (record) => {
-      this.#keep(id, record)
+      if (isNewest()) this.#keep(id, record)
       return record
     })
   }
@@ -40,7 +45,7 @@ export class InboxInRecord {
       const { inbox = [], ...before } = newest.record ?? blank(id)
       const record = entries.reduce(evolve, before)
       const left = takes.length === 0 ? inbox : inbox.filter((input) => !takes.includes(input.id))
-      return after(this.#write(newest, { ...record, inbox: left.length === 0 ? undefined : left }), () => record)
+      return after(this.#write(id, newest, { ...record, inbox: left.length === 0 ? undefined : left }), () => record)
     })
   }
 
@@ -49,7 +54,7 @@ export class InboxInRecord {
     return after(this.#known(id), (newest) => {
       const { inbox = [], ...record } = newest.record ?? blank(id)
       const waiting = inbox.find((entry) => entry.id === input.id)
-      const written = this.#write(newest, { ...record, inbox: waiting === undefined ? [...inbox, input] : inbox })
+      const written = this.#write(id, newest, { ...record, inbox: waiting === undefined ? [...inbox, input] : inbox })
       return after(written, () => ({ input: waiting ?? input, isNew: waiting === undefined }))
     })
   }
@@ -62,24 +67,37 @@ export class InboxInRecord {
   /** Forgets the record of a chat whose process has ended. */
   forget(id: string): void {
     this.#newest.delete(id)
+    this.#loading.delete(id)
   }
 
+  /** Throws when the load is so late that other operations have begun: what follows from its record would undo theirs. */
   #known(id: string): Answer<Newest> {
     const newest = this.#newest.get(id)
     if (newest !== undefined) return newest
+    const isNewest = this.#begin(id)
     return after(this.#store.load(id), (record) => {
+      if (!isNewest()) throw refused("store_conflict", id)
       checkRecord(id, record)
       return this.#keep(id, record)
     })
   }
 
+  /** Begins a load; returns whether no other operation on the chat has begun since. */
+  #begin(id: string): () => boolean {
+    const load = {}
+    this.#loading.set(id, load)
+    return () => this.#loading.get(id) === load
+  }
+
   #keep(id: string, record: Conversation | undefined): Newest {
     const newest = { record, write: this.#writes }
     this.#newest.set(id, newest)
+    this.#loading.delete(id)
     return newest
   }
 
-  #write(newest: Newest, record: Conversation): Answer<void> {
+  #write(id: string, newest: Newest, record: Conversation): Answer<void> {
+    this.#loading.delete(id)
     const write = ++this.#writes
     return after(this.#store.save(record), () => {
       if (write > newest.write) Object.assign(newest, { record, write })

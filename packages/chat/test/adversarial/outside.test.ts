@@ -153,6 +153,37 @@ describe("STORE1 a slow store", () => {
     expect((await inner.load("c"))?.thread).toEqual(chat.thread)
   })
 
+  test("PLAIN2 whose load comes back late is not asked to forget what the chat has saved since", async () => {
+    const kept = new Map<string, Conversation>()
+    const late = Promise.withResolvers<void>()
+    const lengths: Array<number> = []
+    let loads = 0
+    const store: RecordStore = {
+      load: async (id) => {
+        const record = kept.get(id)
+        if (++loads === 1) await late.promise
+        return record
+      },
+      save: (record) => {
+        kept.set(record.id, record)
+        lengths.push(record.thread.messages.length)
+      },
+      delete: (id) => void kept.delete(id)
+    }
+    const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
+    const unanswered = troupe.chat("c").catch(() => undefined)
+    await until(() => loads === 1)
+    await clock.advance(5_000)
+    await unanswered
+    const chat = await troupe.chat("c")
+    await chat.send("one").result()
+    late.resolve()
+    await hop()
+    await chat.send("two").result()
+    expect(lengths).toEqual(lengths.toSorted((one, other) => one - other))
+    expect(kept.get("c")?.thread).toEqual(chat.thread)
+  })
+
   test("STORE5 REF4 whose process dies over a save has the input of it once, and its sender gets the outcome", async () => {
     const inner = memory()
     const slow = Promise.withResolvers<void>()

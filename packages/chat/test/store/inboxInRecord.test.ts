@@ -1,4 +1,4 @@
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { InboxInRecord } from "../../src/store/inboxInRecord.ts"
 import type { Conversation } from "../../src/record/Conversation.ts"
 import type { InboxEntry } from "../../src/record/Inbox.ts"
@@ -101,4 +101,72 @@ test("PLAIN2 a save that settles late does not bring back what later writes are 
   saves[2]?.()
   await last
   expect(shown(kept())).toEqual([["x"], ["b"]])
+})
+
+describe("PLAIN2 a load that settles late, after another one", () => {
+  /** A store whose loads the test settles, each by its place, with the record that was stored when it began. */
+  const slowToLoad = () => {
+    let kept: Conversation | undefined
+    const loads: Array<() => void> = []
+    const store: RecordStore = {
+      load: () => {
+        const record = kept
+        return new Promise((resolve) => void loads.push(() => resolve(record)))
+      },
+      save: (record) => void (kept = record),
+      delete: () => void (kept = undefined)
+    }
+    return { store: new InboxInRecord(store), settle: (place: number) => loads[place]?.(), kept: () => kept }
+  }
+
+  const loadedTwice = async () => {
+    const { store, settle, kept } = slowToLoad()
+    const [late, next] = [store.load("c"), store.load("c")]
+    settle(1)
+    await next
+    await store.append("c", [saved(said("x"))])
+    return { store, settle, kept, late }
+  }
+
+  test("does not bring back its record", async () => {
+    const { store, settle, kept, late } = await loadedTwice()
+    settle(0)
+    expect(await late).toBeUndefined()
+    await store.accept("c", input("a"))
+    expect(shown(kept())).toEqual([["x"], ["a"]])
+  })
+
+  test("does not do so for a chat whose process has ended since", async () => {
+    const { store, settle, kept, late } = await loadedTwice()
+    store.forget("c")
+    settle(0)
+    await late
+    const accepted = store.accept("c", input("a"))
+    settle(2)
+    await accepted
+    expect(shown(kept())).toEqual([["x"], ["a"]])
+  })
+
+  test("does not do so where a write began since, of the record that was known", async () => {
+    const { store, settle, kept, late } = await loadedTwice()
+    settle(0)
+    await late
+    const second = store.load("c")
+    await store.append("c", [saved(said("x", "y"))])
+    settle(2)
+    await second
+    await store.accept("c", input("a"))
+    expect(shown(kept())).toEqual([["x", "y"], ["a"]])
+  })
+
+  test("is the load of a write, which is refused", async () => {
+    const { store, settle, kept } = slowToLoad()
+    const [late, next] = [store.accept("c", input("a")), store.load("c")]
+    settle(1)
+    await next
+    await store.append("c", [saved(said("x"))])
+    settle(0)
+    await expect(late).rejects.toMatchObject({ reason: "store_conflict" })
+    expect(shown(kept())).toEqual([["x"], undefined])
+  })
 })
