@@ -54,12 +54,18 @@ export interface BatchEnv extends CallEnv {
 
 /** The environment of batches that run one after another. */
 export class BatchLife implements BatchEnv {
-  readonly batch: () => ToolBatchInput
+  readonly #batch: (() => ToolBatchInput) | undefined
   #running: Pick<CallEnv, "call"> | undefined
   scope: Scope.Scope | undefined
 
-  constructor(batch: () => ToolBatchInput) {
-    this.batch = batch
+  /** An environment that overrides `batch` needs no function of its own. */
+  constructor(batch?: () => ToolBatchInput) {
+    this.#batch = batch
+  }
+
+  batch(): ToolBatchInput {
+    if (this.#batch === undefined) throw new Error("the environment has no batch")
+    return this.#batch()
   }
 
   runs(batch: Pick<CallEnv, "call">, scope: Scope.Scope): void {

@@ -147,7 +147,8 @@ export const takes = (inbox: Inbox): ReadonlyArray<string> =>
 /** The inbox after a commit: the stored thread has the taken inputs. */
 export const committed = (inbox: Inbox): Inbox => {
   const left = inbox.filter((turn) => !isTaken(turn) && turn.status !== "delivered")
-  return left.length === inbox.length ? inbox : left
+  if (left.length === inbox.length) return inbox
+  return left.length === 0 ? empty : left
 }
 
 /** The inbox after a commit failed that was to begin a turn: its input waits for its release. */

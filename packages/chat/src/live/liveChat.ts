@@ -441,7 +441,7 @@ export class LiveChat implements TurnsHome {
     this.#leaving = undefined
     this.#notices.attached(this.context)
     this.view.attached(env)
-    StateMachine.watch(pid, this.state.transitioned)
+    StateMachine.watch(pid, (machine) => this.state.transitioned(machine))
     Process.onExit(pid, (reason) => this.#died(pid, reason))
     this.feed.attached()
     if (this.context !== undefined) this.#turns.attached(this.context, () => died(this.id, undefined))

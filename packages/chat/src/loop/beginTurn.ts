@@ -8,7 +8,7 @@
  *         one the turn continues with those calls, without a new request for them.
  */
 import { decide, goingOn, manualOf, withCallersResults } from "../step/index.ts"
-import type { ChatContext, ChatEvent, ChatInput, ChatStart, Notified, RunningReply } from "./chatContext.ts"
+import type { ChatContext, ChatEvent, ChatInput, ChatStart, Notified, RunningReply, TurnFacts } from "./chatContext.ts"
 import { causedBy, type Chain, isInjected, isNudge, isRuntimeInput, isWaiting, type OpenStep } from "../record/index.ts"
 import { answeredInOrder, type Message } from "../model/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
@@ -43,9 +43,12 @@ const fresh: ChatStart = {
 /** No step runs. */
 export const silent: RunningReply = { text: "", calls: [] }
 
+/** No turn runs. */
+export const noFacts: TurnFacts = { drainMs: 0, hooks: [] }
+
 /** The state of a turn that has not done anything. */
 const nothingDone = {
-  facts: { drainMs: 0, hooks: [] },
+  facts: noFacts,
   steps: [],
   step: undefined,
   stopped: undefined,

@@ -11,7 +11,7 @@
  * JOUR3. Every save of the chat while the step runs includes the current journal.
  */
 import { Clock } from "@troupe/otp"
-import { BatchLife } from "../batch/index.ts"
+import { BatchLife, type ToolBatchInput } from "../batch/index.ts"
 import type {
   ChatContext,
   ChatEvent,
@@ -164,7 +164,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   #opening: Pick<StepOpening, "turn" | "agent"> = noOpening
 
   constructor(parts: ChatParts) {
-    super(() => this.#running.batch(this.#journal))
+    super()
     this.#parts = parts
     this.engine = parts.engine
     this.clock = parts.clock ?? Clock.live
@@ -272,7 +272,13 @@ export class ChatEnv extends BatchLife implements RequestEnv {
     return this.#parts.typing?.((reply) => send({ type: "reply.grew", ...reply }))
   }
 
-  readonly request = (): RunnableRequest => this.#running.request
+  request(): RunnableRequest {
+    return this.#running.request
+  }
+
+  override batch(): ToolBatchInput {
+    return this.#running.batch(this.#journal)
+  }
 
   /** The request of the running step could not be opened. */
   refused(error: PreflightError): void {

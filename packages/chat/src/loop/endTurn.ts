@@ -37,7 +37,7 @@ import {
   unfinalized
 } from "../stopConditions/index.ts"
 import { boundedBy, expiryOf } from "./suspensionExpiry.ts"
-import { canSteer, leavesQuestion, silent, stillWaits } from "./beginTurn.ts"
+import { canSteer, leavesQuestion, noFacts, silent, stillWaits } from "./beginTurn.ts"
 import { describe } from "../values/index.ts"
 
 /** The context at a moment: its time, and a turn whose signal is aborted is to stop. */
@@ -274,6 +274,7 @@ const endedWith = (
 export const turnEnded = (context: ChatContext, event: Partial<Moment>): Partial<ChatContext> => ({
   now: event.now ?? context.now,
   turn: undefined,
+  facts: noFacts,
   ...chainProperty(context),
   inbox: Inbox.turnEnded(context.inbox)
 })

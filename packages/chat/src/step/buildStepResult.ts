@@ -38,6 +38,9 @@ export interface StepParts {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** One list for all steps without calls: a chat at rest holds the last step. */
+const noResults: ReadonlyArray<ToolMessage> = Object.freeze([])
+
 /**
  * The result of a step.
  *
@@ -46,7 +49,8 @@ export interface StepParts {
 export const stepResult = (parts: StepParts): StepResult => {
   const { response, mode, outcomes, manualToolCalls, halt, error, pendingApprovals, permissionMode, childUsage } = parts
   const called = response.finishReason === "tool_calls"
-  const toolResults: ReadonlyArray<ToolMessage> = outcomes.map((outcome) => outcome.message)
+  const toolResults: ReadonlyArray<ToolMessage> =
+    outcomes.length === 0 ? noResults : outcomes.map(({ message }) => message)
   const thread = parts.resumed?.thread ?? threadOf(parts, toolResults)
   return {
     thread: parts.metadata === undefined ? thread : { ...thread, metadata: { ...thread.metadata, ...parts.metadata } },

@@ -137,6 +137,9 @@ const fromHalt = (halt: StepHalt, stopped: Standing["stopped"], options: Pick<Ru
 const truncated = ({ truncatedToolCalls }: StepResult): Readonly<Record<string, unknown>> =>
   truncatedToolCalls.length === 0 ? {} : { truncatedToolCalls }
 
+/** One list for all turns that leave no calls: a chat at rest holds its result. */
+const noCalls: ChatResult["pendingToolCalls"] = Object.freeze([])
+
 /** The result of a chat that stops here. A question becomes the last message of its thread. */
 export const chatResult = (thread: Thread.Thread, steps: ReadonlyArray<StepResult>, terminal: Terminal): ChatResult => {
   const { pendingQuestion } = terminal
@@ -146,7 +149,7 @@ export const chatResult = (thread: Thread.Thread, steps: ReadonlyArray<StepResul
     finalResponse: steps.at(-1)?.response,
     steps,
     haltedReason: terminal.reason,
-    pendingToolCalls: terminal.pendingToolCalls ?? [],
+    pendingToolCalls: terminal.pendingToolCalls ?? noCalls,
     usage,
     ...(hasCost(usage) ? { cost: costOf(usage) } : {}),
     metadata: terminal.metadata,

@@ -159,7 +159,7 @@ export class LiveState implements StepWatcher {
   }
 
   /** Called after each transition of the machine. */
-  readonly transitioned = (machine: ChatState): void => {
+  transitioned(machine: ChatState): void {
     this.#machine = machine
     this.#changes++
     const { value } = machine
