@@ -219,12 +219,8 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   }
 
   /** Begins a turn. */
-  begin({
-    turn,
-    agent,
-    chain,
-    until
-  }: TurnBegin): Pick<Extract<ChatEvent, { readonly type: "turn.begun" }>, "facts" | "spent"> {
+  begin(begins: TurnBegin): Pick<Extract<ChatEvent, { readonly type: "turn.begun" }>, "facts" | "spent"> {
+    const { turn, agent, chain, until } = begins
     const { outlet } = this.turn(turn)
     this.#served = agent === undefined ? undefined : new ServedTurn(this.#parts, agent)
     const options = this.#optionsOf({ turn, agent })
