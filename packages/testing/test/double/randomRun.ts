@@ -42,7 +42,8 @@ const act = async ({ system, trace }: Stage, troupe: RunningTroupe, chance: () =
     void trace.read(`${step}`, chat.send(`message ${step}`, { whenBusy: pick(chance, waysToSend) }))
   } else if (kind < 0.8) {
     trace.note("cancel", step)
-    void chat.cancel().then(() => trace.note("cancelled", step))
+    const failed = (failure: unknown): void => trace.note("not cancelled", failure)
+    void chat.cancel().then(() => trace.note("cancelled", step), failed)
   } else if (kind < 0.9) {
     const pids = [...System.processes(system)]
     const victim = pids[Math.floor(chance() * pids.length)]
