@@ -52,21 +52,10 @@ export interface BatchEnv extends CallEnv {
   readonly runs: (batch: Pick<CallEnv, "call">, scope: Scope.Scope) => void
 }
 
-/** The environment of batches that run one after another. */
-export class BatchLife implements BatchEnv {
-  readonly #batch: (() => ToolBatchInput) | undefined
+/** The part that batches of one environment share, which run one after another. */
+export class BatchLife implements Omit<BatchEnv, "batch"> {
   #running: Pick<CallEnv, "call"> | undefined
   scope: Scope.Scope | undefined
-
-  /** An environment that overrides `batch` needs no function of its own. */
-  constructor(batch?: () => ToolBatchInput) {
-    this.#batch = batch
-  }
-
-  batch(): ToolBatchInput {
-    if (this.#batch === undefined) throw new Error("the environment has no batch")
-    return this.#batch()
-  }
 
   runs(batch: Pick<CallEnv, "call">, scope: Scope.Scope): void {
     this.#running = batch

@@ -121,7 +121,7 @@ const start = (
   const begin = () => {
     const pid = StateMachine.start(resolved.system, toolCallsMachine, {
       input: { id: "" },
-      env: new BatchLife(() => input)
+      env: Object.assign(new BatchLife(), { batch: () => input })
     })
     const output = (): ToolBatchResult | undefined => {
       const { ending } = StateMachine.snapshot(pid).context.step ?? {}

@@ -272,7 +272,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
     return this.#running.request
   }
 
-  override batch(): ToolBatchInput {
+  batch(): ToolBatchInput {
     return this.#running.batch(this.#journal)
   }
 

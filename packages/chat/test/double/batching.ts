@@ -5,7 +5,10 @@ import { toolCallsMachine } from "../../src/loop/ChatMachine.ts"
 import { original } from "../../src/values/held.ts"
 
 export const startBatchOf = (system: System.System, input: ToolBatchInput) => {
-  const pid = StateMachine.start(system, toolCallsMachine, { input: { id: "" }, env: new BatchLife(() => input) })
+  const pid = StateMachine.start(system, toolCallsMachine, {
+    input: { id: "" },
+    env: Object.assign(new BatchLife(), { batch: () => input })
+  })
   const output = (): ToolBatchResult | undefined => {
     const { ending } = StateMachine.snapshot(pid).context.step ?? {}
     return ending?.type === "called" ? original(ending.result) : undefined
