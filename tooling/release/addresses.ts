@@ -1,0 +1,13 @@
+/**
+ * Where the project is on the web. Manifests, pages, messages and workflows take the addresses from here.
+ *
+ * **Details**: both are placeholders until the project has a host: `.example` belongs to nobody.
+ *
+ * @module
+ */
+
+/** The documentation, without a slash at its end. */
+export const site = "https://troupe.example"
+
+/** The source code, without a slash at its end. `<repository>/blob/main/<path>` shows a file. */
+export const repository = "https://code.troupe.example/troupe"
