@@ -1,7 +1,7 @@
 /**
  * The allowed imports of each package: the table, and the check of one import.
  *
- * **Details**: dependencies point one way, `otp ← chat ← {testing, providers, mcp, isolate, store, server}` `{store, server} ← cluster` and `server ← react`. A new package starts with a row here. A package also lists the peers of its dependencies, whether it may import
+ * **Details**: dependencies point one way, `otp ← chat ← {testing, providers, mcp, isolate, skills, store, server}` `{store, server} ← cluster` and `server ← react`. A new package starts with a row here. A package also lists the peers of its dependencies, whether it may import
  * them or not.
  *
  * @module
@@ -32,6 +32,7 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
     node: "none"
   },
   testing: { ours: ["otp", "chat"], foreign: ["effect", "zod"], node: "none" },
+  skills: { ours: ["otp", "chat"], foreign: ["yaml", "zod"], node: "all" },
   isolate: { ours: ["otp", "chat"], foreign: ["effect", "zod"], node: "all" },
   store: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod", "@effect/sql-pg"], node: "all" },
   server: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod"], node: ["node/"] },

@@ -5,6 +5,7 @@ import type { Outlet } from "../events/index.ts"
 import type { StepHalt } from "../record/index.ts"
 import type { CallEnv, RunnableCall, ToolCallWatcher, ToolOutcome } from "../call/index.ts"
 import type { BatchCalls, SuspendedCall } from "./batchCalls.ts"
+import type { Message } from "../model/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { CallPlace, Tool } from "../tool/index.ts"
 
@@ -23,6 +24,8 @@ export interface ToolBatchInput {
   readonly stepId?: string | undefined
   /** The place of the calls' message in the thread; default 0. */
   readonly messageIndex?: number | undefined
+  /** The thread before the calls' message, for questions about the calls. Default: empty. */
+  readonly messages?: ReadonlyArray<Message> | undefined
   readonly toolsByName: ReadonlyMap<string, Tool>
   readonly options: RunOptions & {
     /** A person decided about the calls: no question is asked, and the mode is ignored; the lists still apply. */

@@ -24,7 +24,7 @@ import type { BatchCall } from "./batchCalls.ts"
 
 /** The gate of a batch; `undefined` when neither permissions nor hooks concern calls. */
 export const batchGateOf = (
-  given: ToolBatchInput["options"],
+  { options: given, messages }: Pick<ToolBatchInput, "options" | "messages">,
   system: System.System,
   calls: ReadonlyArray<BatchCall>
 ): BatchGate | undefined => {
@@ -33,7 +33,7 @@ export const batchGateOf = (
   const permissions = permitted === true ? listsOf(own) : asked
   const options = permissions === own ? given : { ...given, permissions }
   return isGated(options) || Hooks.has(options.hooks, "PostToolUse", "PostToolUseFailure", ...refusals)
-    ? new BatchGate(options, system)
+    ? new BatchGate({ options, messages }, system)
     : undefined
 }
 
@@ -51,8 +51,9 @@ export class BatchGate {
   readonly #waits = new Map<number, AbortController>()
   readonly #skipped = new Set<number>()
 
-  constructor({ permissions, hooks, hookTimeoutMs, context }: ToolBatchInput["options"], system: System.System) {
-    this.#gate = { permissions, hooks, context, system, timeoutMs: hookTimeoutMs, signal: this.#leaving.signal }
+  constructor({ options, messages }: Pick<ToolBatchInput, "options" | "messages">, system: System.System) {
+    const { permissions, hooks, hookTimeoutMs: timeoutMs, context } = options
+    this.#gate = { permissions, hooks, context, messages, system, timeoutMs, signal: this.#leaving.signal }
   }
 
   /** Whether calls are judged at all. */

@@ -80,10 +80,10 @@ class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner {
 
   /** Starts the calls, or goes on with those that a stored batch has. */
   begin(state: Extract<CallsCommand, { readonly type: "begin" }>): void {
-    const { outlet, options } = this.#input
+    const { outlet } = this.#input
     const { own } = this.#calls
     outlet.attach(this.#ends.source)
-    this.#ends.gate = this.#gate = batchGateOf(options, this.#system, own)
+    this.#ends.gate = this.#gate = batchGateOf(this.#input, this.#system, own)
     this.#restore(state)
     for (const call of own) if (call.settled !== undefined && !call.isOver) this.#ends.record(call, call.settled)
     const judged = this.#gate?.judges === true && !state.cancelled ? own.filter((call) => this.#isToJudge(call)) : []

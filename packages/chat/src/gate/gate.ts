@@ -25,6 +25,8 @@ export interface Gate extends Hooks.HookRun {
   readonly hooks?: Hooks.Hooks | undefined
   /** The mode of the run; default: the mode of the permissions. */
   readonly mode?: Mode | undefined
+  /** The thread before the message of the calls. Default: empty. */
+  readonly messages?: Question["messages"] | undefined
 }
 
 /** Whether these options require a gate. */
@@ -85,12 +87,13 @@ const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): P
   if (hooks !== undefined) {
     await Hooks.notify(hooks, "PermissionRequest", { ...Hooks.toolUse(toolCall), mode }, gate)
   }
-  const { signal, system, context = {} } = gate
+  const { signal, system, context = {}, messages = [] } = gate
   const question = (asking: AbortSignal): Question => ({
     toolCall: copied(toolCall),
     tool,
     mode,
     context,
+    messages,
     signal: asking
   })
   const userAnswer = await callUser((asking) => ask(question(asking)), { signal, system })

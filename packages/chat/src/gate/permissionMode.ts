@@ -148,7 +148,14 @@ export class ModeRequests {
     ask: NonNullable<Permissions["ask"]>
   ): Promise<ModeWish> {
     const { mode: present } = standingOf(this.#permissions)
-    const question = { toolCall: copied(toolCall), tool, mode: present, wants: mode, context: this.#context }
+    const question = {
+      toolCall: copied(toolCall),
+      tool,
+      mode: present,
+      wants: mode,
+      context: this.#context,
+      messages: []
+    }
     const signal = AbortSignal.any([ended, this.#leaving.signal])
     const userAnswer = await callUser((asking) => ask({ ...question, signal: asking }), {
       signal,

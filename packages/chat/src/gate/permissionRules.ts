@@ -1,6 +1,6 @@
 /** The rules that judge a call: its lists and its mode. `Permissions` describes them. */
 import { copied } from "../json/index.ts"
-import type { ToolCall } from "../model/index.ts"
+import type { Message, ToolCall } from "../model/index.ts"
 import { type Mode, modes } from "../record/index.ts"
 import type { Awaitable, Tool } from "../tool/index.ts"
 
@@ -44,6 +44,8 @@ export interface Question {
   readonly mode: Mode
   readonly wants?: Mode | undefined
   readonly context: Readonly<Record<string, unknown>>
+  /** The thread before the message of the call; empty for calls without a chat, and with `wants`. Do not change it. */
+  readonly messages: ReadonlyArray<Message>
   readonly signal: AbortSignal
 }
 

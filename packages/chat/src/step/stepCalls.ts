@@ -46,6 +46,7 @@ export const batchInput = (context: RunningStep, calls: BatchCalls): ToolBatchIn
     calls,
     stepId: id,
     messageIndex: open?.at ?? thread.messages.length,
+    messages: thread.messages,
     toolsByName,
     options: gated(context),
     outlet,
