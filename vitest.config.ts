@@ -73,7 +73,8 @@ export default defineConfig({
           name: "examples",
           isolate: false,
           include: [],
-          includeSource: ["README.md", "packages/*/README.md", "docs/**/*.md", "packages/*/src/**/*.ts"]
+          includeSource: ["README.md", "packages/*/README.md", "docs/**/*.md", "packages/*/src/**/*.ts"],
+          exclude: ["**/node_modules/**", "docs/{dist,reference}/**"]
         }
       }
     ]

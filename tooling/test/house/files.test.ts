@@ -91,7 +91,7 @@ describe("a package", () => {
     const expected = projects.flatMap((found) =>
       found.kind === "tooling" ? [found.folder] : [found.folder, `${found.folder}/test`]
     )
-    expect(referencesOf("tsconfig.json")).toEqual([...expected, "examples"].toSorted())
+    expect(referencesOf("tsconfig.json")).toEqual([...expected, "docs", "examples"].toSorted())
   })
 
   test("is type-checked together with its tests by its own typecheck script", () => {
