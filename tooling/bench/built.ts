@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { oursOf } from "../house/importTable.ts"
 import { dependencyNames, root, workspacePackages } from "../house/workspace.ts"
-import { pack, tarballOf } from "../packed/tarball.ts"
+import { packAll } from "../packed/tarball.ts"
 
 /** The packages of a node. */
 const ofNodes = ["otp", "chat", "store", "server", "cluster"]
@@ -17,11 +17,9 @@ const ofNodes = ["otp", "chat", "store", "server", "cluster"]
 const fill = async (folder: string): Promise<void> => {
   const modules = join(folder, "node_modules")
   fs.mkdirSync(join(modules, "@troupe"), { recursive: true })
+  const tarballs = new Map((await packAll(folder)).map((tarball) => [tarball.name, tarball.content]))
   for (const found of workspacePackages().filter(({ short }) => ofNodes.includes(short))) {
-    const tarball = tarballOf(found, folder)
-    const problems = await pack(found, tarball)
-    if (problems.length > 0) throw new Error(problems.join("\n"))
-    fs.renameSync(tarball.content, join(modules, found.manifest.name))
+    fs.renameSync(tarballs.get(found.manifest.name) ?? "", join(modules, found.manifest.name))
     const installed = join(root, found.folder, "node_modules")
     for (const name of dependencyNames(found.manifest)) {
       if (oursOf(name) !== undefined || fs.existsSync(join(modules, name))) continue

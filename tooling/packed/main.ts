@@ -16,37 +16,32 @@ import { CheckRun, type Problems } from "./checkRun.ts"
 import { failureOf, run } from "./program.ts"
 import { writeExamples, writeLoader } from "./programs.ts"
 import { install, resolutions, runFiles, typeCheck, type Versions } from "./project.ts"
-import { attwProblems, contentProblems, manifestOf, pack, publintProblems, tarballOf } from "./tarball.ts"
+import { attwProblems, contentProblems, manifestOf, packAll, publintProblems, type Tarball } from "./tarball.ts"
 import { newest, oldest, oldestNode, suits } from "./versions.ts"
 
 const folder = mkdtempSync(join(realpathSync(tmpdir()), "troupe-packed-"))
 const checks = new CheckRun()
-const tarballs = workspacePackages()
-  .filter((found) => found.kind === "library")
-  .map((found) => ({ found, tarball: tarballOf(found, folder) }))
+const libraries = workspacePackages().filter((found) => found.kind === "library")
 
 /** The consumer's programs that are run in compiled form. */
 const compiled = ["machines", "page", "instances"]
 
-/** One package after another, as a package is built from the built ones that it needs. */
-const checkTarballs = async (): Promise<boolean> => {
-  const checking: Array<Promise<unknown>> = []
-  for (const { found, tarball } of tarballs) {
-    const check = (what: string, body: () => Problems) => checks.check(`PACK1 ${tarball.name} ${what}`, body)
-    if (!(await check("is packed", () => pack(found, tarball)))) continue
-    checking.push(
-      check("holds its exports, sources, maps, README and licence", () => contentProblems(tarball)),
-      check("passes publint", () => publintProblems(tarball)),
-      check("passes attw", () => attwProblems(tarball))
-    )
-  }
-  await Promise.all(checking)
-  return checking.length === 3 * tarballs.length
+const checkTarballs = async (tarballs: ReadonlyArray<Tarball>): Promise<void> => {
+  await Promise.all(
+    tarballs.flatMap((tarball) => {
+      const check = (what: string, body: () => Problems) => checks.check(`PACK1 ${tarball.name} ${what}`, body)
+      return [
+        check("holds its exports, sources, maps, README and licence", () => contentProblems(tarball)),
+        check("passes publint", () => publintProblems(tarball)),
+        check("passes attw", () => attwProblems(tarball))
+      ]
+    })
+  )
 }
 
 /** The oldest Node that is supported, if npm installs it, and that of the workspace. */
 const runtimes = async () => {
-  const version = oldestNode(tarballs.map(({ found }) => found.manifest))
+  const version = oldestNode(libraries.map(({ manifest }) => manifest))
   const prefix = join(folder, "node")
   mkdirSync(prefix)
   const args = ["install", "--prefix", prefix, "--no-audit", "--no-fund", `node@${version}`]
@@ -59,26 +54,26 @@ const runtimes = async () => {
 }
 
 const checkProject = async (
+  tarballs: ReadonlyArray<Tarball>,
   title: string,
   versions: Versions,
   nodes: Awaited<ReturnType<typeof runtimes>>
 ): Promise<void> => {
   const project = join(folder, title.replaceAll(" ", "-"))
-  const suitable = tarballs.filter(({ tarball }) => suits(manifestOf(tarball), versions))
+  const suitable = tarballs.filter((tarball) => suits(manifestOf(tarball), versions))
   const peers = ["effect", "xstate", "zod", "react"].map((name) => `${name} ${versions[name]}`).join(", ")
-  const packed = suitable.map(({ tarball }) => tarball)
   const check = (what: string, body: () => Problems) => checks.check(what, body)
   const beside = `PACK2 ${title}: npm installs the tarballs beside ${peers}`
-  if (!(await check(beside, () => install(project, packed, versions)))) return
+  if (!(await check(beside, () => install(project, suitable, versions)))) return
   const tsc = join(root, "node_modules/.bin/tsc")
   for (const resolution of resolutions) {
     const checked = `PACK3 CHARTTYPE1 ${title}: a consumer type-checks with ${resolution}`
     await check(checked, () => typeCheck(project, tsc, resolution))
   }
-  const libraries = suitable.map(({ found }) => found)
+  const used = libraries.filter(({ manifest }) => suitable.some(({ name }) => name === manifest.name))
   const programs = [
-    writeLoader(project, libraries),
-    ...writeExamples(project, libraries),
+    writeLoader(project, used),
+    ...writeExamples(project, used),
     ...compiled.map((name) => ({ title: `the consumer's ${name}`, file: `out/nodenext/${name}.js` }))
   ]
   const files = programs.map(({ file }) => file)
@@ -91,12 +86,11 @@ const checkProject = async (
 }
 
 try {
-  const [arePacked, nodes] = await Promise.all([checkTarballs(), runtimes()])
-  if (arePacked) {
-    const manifests = tarballs.map(({ tarball }) => manifestOf(tarball))
-    const peers = [["newest peers", newest()] as const, ["oldest peers", oldest(manifests)] as const]
-    await Promise.all(peers.map(([title, versions]) => checkProject(title, versions, nodes)))
-  }
+  const [tarballs, nodes] = await Promise.all([packAll(folder), runtimes()])
+  await checkTarballs(tarballs)
+  const manifests = tarballs.map(manifestOf)
+  const peers = [["newest peers", newest()] as const, ["oldest peers", oldest(manifests)] as const]
+  await Promise.all(peers.map(([title, versions]) => checkProject(tarballs, title, versions, nodes)))
 } finally {
   if (process.argv.includes("--keep")) process.stdout.write(`the projects are in ${folder}\n`)
   else rmSync(folder, { recursive: true, force: true })

@@ -9,14 +9,25 @@ import { execFile } from "node:child_process"
 export interface Ended {
   readonly ok: boolean
   readonly output: string
+  /** The standard output alone. */
+  readonly stdout: string
 }
 
+const limits = { timeout: 1_800_000, maxBuffer: 64 * 1024 * 1024 }
+
 /** Runs a program in a folder. After half an hour it is killed and has failed. */
-export const run = (program: string, args: ReadonlyArray<string>, cwd: string): Promise<Ended> =>
+export const run = (
+  program: string,
+  args: ReadonlyArray<string>,
+  cwd: string,
+  env: NodeJS.ProcessEnv = process.env
+): Promise<Ended> =>
   new Promise((resolve) => {
-    execFile(program, [...args], { cwd, timeout: 1_800_000, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+    // The commands of npm are scripts of the shell on Windows.
+    const options = { ...limits, cwd, env, shell: process.platform === "win32" }
+    execFile(program, [...args], options, (error, stdout, stderr) => {
       const printed = `${stdout}${stderr}`.trim()
-      resolve({ ok: error === null, output: error !== null && printed === "" ? error.message : printed })
+      resolve({ ok: error === null, output: error !== null && printed === "" ? error.message : printed, stdout })
     })
   })
 

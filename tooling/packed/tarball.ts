@@ -1,5 +1,5 @@
 /**
- * One package as it is published: packs it, and checks the tarball.
+ * The packages as they are published: packs them, and checks each tarball.
  *
  * @module
  */
@@ -11,27 +11,39 @@ import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { exactPeers, oursOf } from "../house/importTable.ts"
 import { root } from "../house/workspace.ts"
-import type { Manifest, WorkspacePackage } from "../house/workspace.ts"
+import type { Manifest } from "../house/workspace.ts"
 import { exportTargets } from "./exportTargets.ts"
 import { run } from "./program.ts"
 
-/** A packed package. */
-export type Tarball = ReturnType<typeof tarballOf>
+/** A packed package: its name and version, its tarball, and the folder with the unpacked content. */
+export interface Tarball {
+  readonly name: string
+  readonly version: string
+  readonly path: string
+  readonly content: string
+}
 
-/** A package's tarball in a folder: its name, its path, and the folder with its unpacked content. */
-export const tarballOf = (found: WorkspacePackage, folder: string) => ({
-  name: found.manifest.name,
-  path: join(folder, `${found.short}.tgz`),
-  content: join(folder, found.short, "package")
-})
+/** What pnpm reports about a packed package. */
+interface Packed {
+  readonly name: string
+  readonly version: string
+  readonly filename: string
+}
 
-/** Packs a package as `pnpm publish` does, and unpacks it beside the tarball. */
-export const pack = async (found: WorkspacePackage, tarball: Tarball): Promise<ReadonlyArray<string>> => {
-  const packed = await run("pnpm", ["pack", "--out", tarball.path], join(root, found.folder))
-  if (!packed.ok) return [packed.output]
-  mkdirSync(dirname(tarball.content), { recursive: true })
-  execFileSync("tar", ["-xzf", tarball.path, "-C", dirname(tarball.content)])
-  return []
+const packing =
+  "--yes pnpm@12 --config.verify-deps-before-run=false --recursive --filter ./packages/* pack --json".split(" ")
+
+/** Builds and packs every public package into a folder, as `pnpm publish` does, and unpacks each. Dependencies come first. */
+export const packAll = async (folder: string): Promise<ReadonlyArray<Tarball>> => {
+  const packed = await run("npx", [...packing, "--pack-destination", folder], root)
+  if (!packed.ok) throw new Error(`The packages are not packed: ${packed.output}`)
+  const report = JSON.parse(packed.stdout.slice(packed.stdout.indexOf("[\n"))) as ReadonlyArray<Packed>
+  return report.map(({ name, version, filename }) => {
+    const unpacked = join(folder, "unpacked", name)
+    mkdirSync(unpacked, { recursive: true })
+    execFileSync("tar", ["-xzf", filename, "-C", unpacked])
+    return { name, version, path: filename, content: join(unpacked, "package") }
+  })
 }
 
 /** The manifest that is published. */
