@@ -38,7 +38,9 @@ export const sidebar: ReadonlyArray<DefaultTheme.SidebarItem> = [
       page("The human inbox", "/human-inbox"),
       page("Hooks", "/hooks"),
       page("Dispatch without a chat", "/dispatch"),
-      page("MCP", "/mcp")
+      page("MCP", "/mcp"),
+      page("Finding tools", "/finding-tools"),
+      page("Skills", "/skills")
     ],
     true
   ),

@@ -20,7 +20,11 @@ export interface ImportRow {
 /** The rows of the libraries. */
 export const importTable: Readonly<Record<string, ImportRow>> = {
   otp: { ours: [], foreign: ["effect", "xstate"], node: "none" },
-  chat: { ours: ["otp"], foreign: ["effect", "xstate", "zod", "@standard-schema/spec", "re2js"], node: "none" },
+  chat: {
+    ours: ["otp"],
+    foreign: ["effect", "xstate", "zod", "@standard-schema/spec", "minisearch", "re2js"],
+    node: "none"
+  },
   providers: {
     ours: ["otp", "chat"],
     foreign: ["effect", "xstate", "zod", "@ai-sdk/provider"],

@@ -177,6 +177,7 @@ const ofTool = [
   "key",
   "onUnknown",
   "background",
+  "deferred",
   "provider"
 ] as const satisfies ReadonlyArray<keyof IsolatedOptions>
 

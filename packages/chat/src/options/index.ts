@@ -13,6 +13,7 @@ export type {
   TurnOptions
 } from "./ChatOptions.ts"
 export { resolveModel } from "./callOverlay.ts"
+export { declaredTools } from "./deferredTools.ts"
 export { EngineOptions } from "./engineOptions.ts"
 export { chatOptionNames, chatOptionTypes, providerAdvice, toolsFindings } from "./optionChecks.ts"
 export type { Attributes, Metric } from "./genAi.ts"

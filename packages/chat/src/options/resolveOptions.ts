@@ -2,6 +2,7 @@
 import { System } from "@troupe/otp"
 import type { ChatOptions, Schedule } from "./ChatOptions.ts"
 import { EngineError, type Finding, isRecord, unknownName, ValidationError } from "../errors/index.ts"
+import { withFinder } from "./deferredTools.ts"
 import { resolveModel, resolveParams, resolveTools } from "./callOverlay.ts"
 import * as Retry from "../adapter/retryPolicy.ts"
 import { type ChatHandle, type Engine, inProcess, type Tool, type ToolExecutor } from "../tool/index.ts"
@@ -162,7 +163,7 @@ export const fixedOptions = (engine: Engine, options: ChatOptions): FixedOptions
     found.push({ field: ["maxTurns"], reason: turnsProblem })
   }
   if (found.length > 0) throw new ValidationError("invalid_options", found)
-  const tools = resolveTools(engine, options.tools)
+  const tools = withFinder(resolveTools(engine, options.tools))
   checkToolChoice(options.toolChoice, tools)
   const { system = defaultSystem() } = options
   return {

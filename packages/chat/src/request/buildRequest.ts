@@ -1,7 +1,7 @@
 /** Builds the request of a step, and checks what a first request needs: thread, adapter, request, in this order. */
 import type { Adapter } from "../adapter/index.ts"
 import { EngineError, ValidationError } from "../errors/index.ts"
-import { resolveModel, type FixedOptions } from "../options/index.ts"
+import { declaredTools, type FixedOptions, resolveModel } from "../options/index.ts"
 import { type Message, messagesAdvice, type Request, system, type Thread } from "../model/index.ts"
 import * as Validate from "../model/Validate.ts"
 import { wellFormedEach } from "../json/index.ts"
@@ -33,7 +33,7 @@ export const requestOf = ({
     messages: wellFormedEach(
       options.instructions === undefined ? messages : [system(options.instructions), ...messages]
     ),
-    ...declared(options.tools),
+    ...declared(declaredTools(options.tools, thread.messages, chosenIn(options.toolChoice))),
     ...(options.toolChoice !== undefined && { toolChoice: options.toolChoice }),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxTokens }),
@@ -41,6 +41,9 @@ export const requestOf = ({
     options: { ...Object.fromEntries(rest), ...options.providerOptions }
   }
 }
+
+const chosenIn = (choice: FixedOptions["toolChoice"]): string | undefined =>
+  typeof choice === "object" ? choice.name : undefined
 
 /** The tools as the model gets them. */
 const declared = (tools: FixedOptions["tools"]): Pick<Request, "tools" | "providerTools"> => {

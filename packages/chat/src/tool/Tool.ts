@@ -27,7 +27,7 @@ export const make = (
 ): Tool => {
   checkTool(options, "handler")
   const { effect = "write", key, onUnknown = "ask" } = options
-  const { provider } = options
+  const { provider, deferred } = options
   const parameters = options.parameters ?? packageSchema(provider?.inputSchema) ?? {}
   const background = backgroundOf(options)
   return {
@@ -44,7 +44,8 @@ export const make = (
     key,
     onUnknown,
     ...(provider !== undefined && { provider: { id: provider.id, args: provider.args } }),
-    ...(background !== undefined && { background })
+    ...(background !== undefined && { background }),
+    ...(deferred !== undefined && { deferred })
   }
 }
 

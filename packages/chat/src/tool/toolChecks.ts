@@ -67,6 +67,12 @@ const described = {
   background: z
     .union([z.literal(true), z.strictObject({ afterMs: milliseconds })], "must_be true, or { afterMs } in milliseconds")
     .optional(),
+  deferred: z
+    .union(
+      [z.literal(true), z.strictObject({ group: z.string() })],
+      "must_be true, or { group }, the heading of its name"
+    )
+    .optional(),
   provider: providerPart.optional()
 }
 

@@ -137,6 +137,8 @@ export interface Tool {
   readonly provider?: ProviderToolPart | undefined
   /** When a call becomes a background task. */
   readonly background?: { readonly afterMs: number; readonly handler: Handler } | undefined
+  /** Whether a model has to find the tool, and in which group its name is listed. */
+  readonly deferred?: true | { readonly group: string } | undefined
   /** The agent to whom a completed call hands the conversation over; the tools of `handoffs` have it. */
   readonly handoff?: AgentRef | undefined
   /** The name of the agent that a call starts as a sub-agent; the tools of `Agents.subagent` have it. */

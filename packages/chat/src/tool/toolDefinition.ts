@@ -32,6 +32,11 @@ export interface Described {
    * With `afterMs` only a call that still runs after so many milliseconds becomes a task. Default: no call does.
    */
   readonly background?: true | { readonly afterMs: number } | undefined
+  /**
+   * The model finds the tool with `find_tools` before it gets its description and schema. `group` is the heading of its name in the
+   * list of these tools. Default: each request has the tool.
+   */
+  readonly deferred?: true | { readonly group: string } | undefined
 }
 
 /** The function that names the resource of a call. */

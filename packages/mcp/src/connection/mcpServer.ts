@@ -58,6 +58,8 @@ export interface McpToolSettings {
   readonly timeoutMs?: number | undefined
   /** How long one call may go without progress, in milliseconds. Default: that of the chat. */
   readonly idleTimeoutMs?: number | undefined
+  /** Whether the model finds the tool with `find_tools` before it gets it. Default: `deferred` of the server. */
+  readonly deferred?: boolean | undefined
 }
 
 /** A tool as its server describes it. These texts and hints are not verified. */
@@ -112,6 +114,8 @@ export interface McpOptions {
   readonly restarts?: McpRestarts | undefined
   /** Decides about each tool: its settings, or `false` to leave it out. Default: the hints of the server. */
   readonly tool?: ((tool: McpToolInfo) => McpToolSettings | false | undefined) | undefined
+  /** Whether the model finds the tools of the server with `find_tools` before it gets them. Default: `false`. */
+  readonly deferred?: boolean | undefined
   /** Whether the model gets the tools `list_resources` and `read_resource`, if the server has resources. Default: `false`. */
   readonly resourceTools?: boolean | undefined
   /** Whether the model gets the tools `list_prompts` and `get_prompt`, if the server has prompts. Default: `false`. */

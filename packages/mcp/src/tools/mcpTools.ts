@@ -21,7 +21,7 @@ export type Call = (call: McpCall) => Promise<CallToolResult>
 /** Tools whose calls go to `call`, with names that models accept. */
 export const toolsOf = (
   listed: ReadonlyArray<McpTool>,
-  about: Pick<McpOptions, "prefix" | "bounds" | "tool"> & { readonly server: string },
+  about: Pick<McpOptions, "prefix" | "bounds" | "tool" | "deferred"> & { readonly server: string },
   call: Call
 ): ReadonlyArray<Tool.Tool> => {
   const { maxTools } = boundsOf(about.bounds)
@@ -36,6 +36,7 @@ export const toolsOf = (
     const description = boundedText(tool.description ?? tool.title ?? "", about.bounds)
     const settings = about.tool?.({ name: tool.name, description, annotations }) ?? {}
     if (settings === false) return []
+    const { deferred = about.deferred, ...given } = settings
     const reads = annotations.readOnlyHint === true
     return withSchema(boundedSchema(tool.inputSchema, about.bounds), {
       name: names.get(tool.name) ?? tool.name,
@@ -43,7 +44,8 @@ export const toolsOf = (
       handler: handlerOf(tool, about.bounds, call),
       effect: reads ? "read" : "write",
       onUnknown: annotations.idempotentHint === true ? "retry" : "ask",
-      ...settings,
+      ...given,
+      ...(deferred === true && { deferred: { group: about.server } }),
       metadata: {
         mcp: {
           server: about.server,

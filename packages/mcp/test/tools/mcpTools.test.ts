@@ -22,3 +22,18 @@ test("MCPT1 a fault in the schema of a tool of a server is left out, and the res
   expect(await remind?.parse({ when: "now", count: "two" })).toMatchObject({ valid: false })
   expect(list?.schema).toEqual({ type: "object" })
 })
+
+test("the tools of a deferred server are in a group with its name, except those that the host wants at once", () => {
+  const listed = ["search", "star"].map((name) => ({ name, inputSchema: { type: "object" as const } }))
+  const about = {
+    server: "github",
+    prefix: "",
+    deferred: true,
+    tool: ({ name }: { readonly name: string }) => (name === "search" ? { deferred: false } : undefined)
+  }
+  const tools = toolsOf(listed, about, async () => ({ content: [] }))
+  expect(tools.map(({ name, deferred }) => [name, deferred])).toEqual([
+    ["search", undefined],
+    ["star", { group: "github" }]
+  ])
+})
