@@ -1,11 +1,14 @@
 import { createServer, type Server as HttpServer } from "node:http"
 import { toNode } from "@troupe/server/Node"
+import { Hono } from "hono"
 import { afterAll, describe, expect, it } from "vitest"
 import { app as express } from "../src/express.ts"
 import { app as fastify } from "../src/fastify.ts"
-import { app as hono } from "../src/hono.ts"
 import { chats } from "../src/chats.ts"
 import { answers, streams, survivesDisconnects } from "./double/visits.ts"
+
+const { fetch: answer } = await chats("/chat")
+const hono = new Hono().all("/chat/*", ({ req }) => answer(req.raw))
 
 const open: Array<HttpServer> = []
 

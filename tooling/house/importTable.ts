@@ -45,7 +45,8 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
     foreign: ["effect", "xstate", "zod", "@effect/sql-pg"],
     node: "all"
   },
-  react: { ours: ["otp", "chat", "server"], foreign: ["effect", "xstate", "react", "elkjs"], node: "none" }
+  react: { ours: ["otp", "chat", "server"], foreign: ["effect", "xstate", "react", "elkjs"], node: "none" },
+  "create-troupe": { ours: [], foreign: ["@clack/prompts"], node: "all" }
 }
 
 /** The peers whose exact version a library needs: every module of `effect/cluster` is unstable. */

@@ -1,3 +1,0 @@
-export default function Page() {
-  return <main>The chats are at /api/chat.</main>
-}

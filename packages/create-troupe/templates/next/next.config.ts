@@ -1,0 +1,7 @@
+import type { NextConfig } from "next"
+
+const config: NextConfig = {
+  output: "standalone"
+}
+
+export default config

@@ -1,0 +1,30 @@
+/** A model that needs no key, for both kinds of agents. Delete it when you have a real one. */
+import { Fake } from "@troupe/chat"
+import { Message } from "@troupe/chat/messages"
+
+/** Streams a text, word by word. */
+const says = (text: string, wordDelayMs: number): Fake.Script => [
+  ...text.split(/(?<= )/).flatMap((word) => [{ delayMs: wordDelayMs }, { text: word }]),
+  { finish: "stop" }
+]
+
+const calls = (name: string, args: ReadonlyArray<object>): Fake.Script => [
+  ...args.map((one, index) => ({ toolCall: { id: `${name}-${index}`, name, arguments: { ...one } } })),
+  { finish: "tool_calls" }
+]
+
+/** The coordinator gives two tasks. A researcher looks one up, and asks a person about the other. */
+export const scripted = (wordDelayMs = 40) =>
+  Fake.make({
+    respond: ({ messages, tools }) => {
+      const [task = "", ...others] = messages.filter(({ role }) => role !== "system").map(Message.text)
+      const notes = messages.filter(({ role }) => role === "tool").map(Message.text)
+      if (tools.some(({ name }) => name === "research")) {
+        if (notes.length === 0) return calls("research", [{ input: "the weather" }, { input: "the guests" }])
+        return says(`Here is the plan. ${notes.join(" ")}`, wordDelayMs)
+      }
+      if (others.length > 0) return says(`${others.at(-1)}.`, wordDelayMs)
+      if (task.includes("guests")) return calls("ask", [{ question: "How many guests come?" }])
+      return calls("look_up", [{ subject: task }])
+    }
+  })
