@@ -15,7 +15,7 @@ export interface Plan {
 }
 
 /** The folder of a project without a name. */
-export const defaultFolder = "my-troupe"
+const defaultFolder = "my-troupe"
 
 /** The plan of a command line without questions. */
 export const planWithoutQuestions = (commandLine: CommandLine, manager: Manager): Plan => {
