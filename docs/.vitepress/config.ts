@@ -2,6 +2,7 @@ import { defineConfig } from "vitepress"
 import llms from "vitepress-plugin-llms"
 import { repository, site } from "../../tooling/release/addresses.ts"
 import { withDiagrams } from "./diagrams.ts"
+import { examplePlugin, withRunButtons } from "./examples.ts"
 import { withPlainBraces } from "./plainBraces.ts"
 import { withSourceLinks } from "./sourceLinks.ts"
 import { nav, sidebar } from "./sidebar.ts"
@@ -24,6 +25,7 @@ export default defineConfig({
     config: (md) => {
       withSourceLinks(md)
       withPlainBraces(md)
+      withRunButtons(md)
       withDiagrams(md)
     }
   },
@@ -34,14 +36,14 @@ export default defineConfig({
   ],
   vite: {
     build: { target: "esnext", chunkSizeWarningLimit: 2_000 },
-    plugins: [llms({ domain: site, description })]
+    plugins: [examplePlugin(), llms({ domain: site, description })]
   },
   themeConfig: {
     logo: { src: "/mark.svg", alt: "" },
     search: { provider: "local" },
     outline: { level: [2, 3] },
     nav: [...nav],
-    sidebar: [...sidebar],
+    sidebar,
     editLink: { pattern: `${repository}/edit/main/docs/:path`, text: "Edit this page" },
     externalLinkIcon: true,
     footer: { message: "MIT, the Troupe contributors." }

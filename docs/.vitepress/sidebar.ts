@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import type { DefaultTheme } from "vitepress"
 
 const page = (text: string, link: string): DefaultTheme.SidebarItem => ({ text, link })
@@ -14,7 +16,13 @@ const group = (
 ): DefaultTheme.SidebarItem => ({ text, items: [...items], ...(collapsed === undefined ? {} : { collapsed }) })
 
 /** The groups of pages, in the order of reading. */
-export const sidebar: ReadonlyArray<DefaultTheme.SidebarItem> = [
+const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
+  group("Begin", [
+    page("Start in five minutes", "/start"),
+    page("A chat in my app", "/paths/chat"),
+    page("A team of agents", "/paths/team"),
+    page("OTP for TypeScript", "/paths/otp")
+  ]),
   group("The pages everybody needs", [
     page("Guide", "/guide"),
     page("Tools", "/tools"),
@@ -28,6 +36,11 @@ export const sidebar: ReadonlyArray<DefaultTheme.SidebarItem> = [
     page("Providers", "/providers"),
     page("Serving over HTTP", "/serving"),
     page("Testing", "/testing")
+  ]),
+  group("Cookbook", [
+    page("Conversations", "/cookbook/conversations"),
+    page("Tools and people", "/cookbook/tools"),
+    page("Agents and servers", "/cookbook/agents")
   ]),
   group(
     "Tools and people",
@@ -104,8 +117,21 @@ export const sidebar: ReadonlyArray<DefaultTheme.SidebarItem> = [
   page("Upgrading", "/upgrading")
 ]
 
+/** The sidebar of the reference, which `reference.ts` writes. */
+const reference = (): ReadonlyArray<DefaultTheme.SidebarItem> => {
+  const path = join(import.meta.dirname, "../reference/sidebar.json")
+  if (!existsSync(path)) return []
+  return JSON.parse(readFileSync(path, "utf8")) as ReadonlyArray<DefaultTheme.SidebarItem>
+}
+
+/** The sidebars by the paths of their pages. */
+export const sidebar: DefaultTheme.SidebarMulti = { "/reference/": [...reference()], "/": [...pages] }
+
 /** The links at the top of each page. */
 export const nav: ReadonlyArray<DefaultTheme.NavItem> = [
+  { text: "Start", link: "/start" },
   { text: "Guide", link: "/guide" },
+  { text: "Cookbook", link: "/cookbook/conversations" },
+  { text: "Reference", link: "/reference/" },
   { text: "Guarantees", link: "/guarantees" }
 ]

@@ -6,8 +6,8 @@ import { files, readText } from "../../house/workspace.ts"
 const avoided = wordsToAvoid()
 const sources = files("packages/*/src/**/*.{ts,tsx}", "apps/*/src/**/*.{ts,tsx}", "tooling/*/**/*.ts")
 
-const pages = files("README.md", "AGENTS.md", "docs/*.md", "packages/*/README.md", "apps/*/README.md").filter(
-  (path) => path !== "docs/glossary.md"
+const pages = files("README.md", "AGENTS.md", "docs/**/*.md", "packages/*/README.md", "apps/*/README.md").filter(
+  (path) => path !== "docs/glossary.md" && !path.startsWith("docs/reference/")
 )
 
 const linesOf = (path: string) =>
