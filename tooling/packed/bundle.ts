@@ -11,7 +11,8 @@
  * BUNDLE2. A module that several exports need is in one chunk, which all of them import.
  *
  * Each file of a bundle resolves its imports of other packages again, so a bundle has few files: the modules that the
- * first export needs, the rest, and one file of names for each other export.
+ * first export needs, the rest, and one file of names for each other export. An export that needs modules of other packages that
+ * the first export does not need is a file of its own: who imports another one does not load them.
  *
  * @module
  */
@@ -29,10 +30,11 @@ const otherExports = `${separate}otherExports.js`
 /** The targets of one export. */
 type Targets = Readonly<Record<string, unknown>>
 
-/** The names of an export, and its separate module. */
+/** The names of an export, its separate module, and the modules of other packages that it loads. */
 interface Door {
   readonly module: string
   readonly names: ReadonlyArray<string>
+  readonly foreign: ReadonlySet<string>
 }
 
 /** The path of the bundle that belongs to a module of `dist`. */
@@ -61,44 +63,54 @@ const optionsFor = (folder: string) =>
     platform: "neutral",
     target: "esnext",
     packages: "external",
-    sourcemap: true,
-    sourcesContent: false,
+    legalComments: "none",
     logLevel: "warning"
   }) satisfies BuildOptions
 
-/** The names that each of these modules exports. */
+/** What each of these modules exports and loads. */
 const doorsOf = async (folder: string, modules: Array<string>): Promise<ReadonlyArray<Door>> => {
   const { metafile } = await build({ ...optionsFor(folder), entryPoints: modules, write: false, metafile: true })
-  const names = new Map(Object.values(metafile.outputs).map((output) => [output.entryPoint, output.exports]))
-  return modules.map((module) => ({ module, names: names.get(module.slice(2)) ?? [] }))
+  const foreignOf = (path: string, seen: Set<string>): ReadonlyArray<string> => {
+    if (seen.has(path)) return []
+    seen.add(path)
+    return (metafile.outputs[path]?.imports ?? [])
+      .filter(({ kind }) => kind === "import-statement")
+      .flatMap((one) => (one.external === true ? [one.path] : foreignOf(one.path, seen)))
+  }
+  const found = Object.entries(metafile.outputs).map(([path, output]) => [output.entryPoint, path, output] as const)
+  return modules.map((module) => {
+    const [, path = "", output] = found.find(([entry]) => entry === module.slice(2)) ?? []
+    return { module, names: output?.exports ?? [], foreign: new Set(foreignOf(path, new Set())) }
+  })
 }
 
 /** A file that exports these names from a module. */
 const namesFrom = (module: string, names: ReadonlyArray<string>): string =>
   `export { ${names.join(", ")} } from ${JSON.stringify(module)};\n`
 
-/** Writes the file of an export, which has only names, with an empty source map. */
+/** Writes the file of an export, which has only names. */
 const writeDoor = (folder: string, { module, names }: Door, index: number): void => {
   const path = join(folder, bundledPath(module))
   const up = "../".repeat(module.split("/").length - 3)
-  const map = `${module.split("/").at(-1)}.map`
   const code = namesFrom(
     `${up === "" ? "./" : up}otherExports.js`,
     names.map((name) => `${name}$${index} as ${name}`)
   )
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, `${code}//# sourceMappingURL=${map}\n`)
-  writeFileSync(`${path}.map`, JSON.stringify({ version: 3, sources: [], names: [], mappings: "" }))
+  writeFileSync(path, code)
 }
 
 /** Bundles the modules in a package's `dist` that the exports with a `node` condition name (BUNDLE2). */
 export const bundle = async (folder: string, exported: Readonly<Record<string, unknown>>): Promise<void> => {
-  const [first, ...others] = Object.values(exported)
+  const modules = Object.values(exported)
     .map((targets) => Object(targets) as Targets)
     .filter(hasBundle)
     .map((targets) => String(targets["default"]))
+  const [first, ...others] = await doorsOf(folder, modules)
   if (first === undefined) return
-  const doors = await doorsOf(folder, others)
+  const isAlone = ({ foreign }: Door): boolean => !foreign.isSubsetOf(first.foreign)
+  const alone = others.filter(isAlone).map(({ module }) => module)
+  const doors = others.filter((door) => !isAlone(door))
   const lines = doors.map(({ module, names }, index) =>
     namesFrom(
       `./${module.slice(separate.length)}`,
@@ -106,7 +118,7 @@ export const bundle = async (folder: string, exported: Readonly<Record<string, u
     )
   )
   writeFileSync(join(folder, otherExports), lines.join(""))
-  await build({ ...optionsFor(folder), entryPoints: [first, otherExports] })
+  await build({ ...optionsFor(folder), entryPoints: [first.module, otherExports, ...alone] })
   rmSync(join(folder, otherExports))
   doors.forEach((door, index) => writeDoor(folder, door, index))
 }

@@ -18,11 +18,9 @@ const { process } = globalThis as {
   }
 }
 
-const native = process?.getBuiltinModule?.("node:crypto")
-
-/** The SHA-256 of bytes, as 64 hexadecimal digits (SHA1). */
+/** The SHA-256 of bytes, as 64 hexadecimal digits (SHA1). The native module is loaded with the first digest. */
 export const sha256 = (bytes: Uint8Array): string =>
-  native === undefined ? portableSha256(bytes) : native.createHash("sha256").update(bytes).digest("hex")
+  process?.getBuiltinModule?.("node:crypto")?.createHash("sha256").update(bytes).digest("hex") ?? portableSha256(bytes)
 
 /** The first 32 bits of the fractional part of a number. */
 const fraction = (number: number): number => ((number - Math.floor(number)) * 2 ** 32) | 0

@@ -23,9 +23,8 @@
  * await System.stop(system)
  * ```
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import * as Streams from "effect/Stream"
 import type {
   Actor,
   ActorLogic,
@@ -464,7 +463,14 @@ export const fromStream = <A, E = never, I extends NonReducibleUnknown = NonRedu
   start: (state, { self }) => {
     if (state.status !== "active") return
     const pull = (value: A) => handOver(self, valueEvent(value))
-    startFiber(self, () => Streams.runForEach(make(argsOf(state.input as I, self)), pull))
+    startFiber(self, () => {
+      const stream = make(argsOf(state.input as I, self))
+      // Streams are a third of the modules of Effect that this package needs: only a machine with a stream loads them.
+      return Effect.flatMap(
+        Effect.promise(() => import("effect/Stream")),
+        ({ runForEach }) => runForEach(stream, pull)
+      )
+    })
   },
   transition: (state, event, { self }) =>
     event.type === streamValue && state.status === "active"

@@ -26,6 +26,9 @@ const forever = () => new Promise<never>(() => {})
 /** What an invoked actor holds, and whether it was released. */
 class Held {
   released = 0
+  readonly #reading = Promise.withResolvers<void>()
+  /** Settles when the stream is read: the first one of a program loads the module that reads it. */
+  readonly reading = this.#reading.promise
   readonly #release = () => void this.released++
   readonly logics = {
     promise: fromPromise(({ signal }) => {
@@ -35,7 +38,12 @@ class Held {
     callback: fromCallback(() => this.#release),
     observable: fromObservable(() => ({ subscribe: () => ({ unsubscribe: this.#release }) })),
     effect: StateMachine.fromEffect(() => Effect.never.pipe(Effect.ensuring(Effect.sync(this.#release)))),
-    stream: StateMachine.fromStream(() => Stream.never.pipe(Stream.ensuring(Effect.sync(this.#release)))),
+    stream: StateMachine.fromStream(() =>
+      Stream.never.pipe(
+        Stream.onStart(Effect.sync(() => this.#reading.resolve())),
+        Stream.ensuring(Effect.sync(this.#release))
+      )
+    ),
     machine: setup({ actors: { inner: fromCallback(() => this.#release) } }).createMachine({
       invoke: { id: "inner", src: "inner" }
     })
@@ -120,6 +128,7 @@ describe.each(runs)("a machine %s", (_how, options) => {
     expect(new Set(Object.values(children).map((child) => child && StateMachine.pidOf(child)?.label))).toEqual(
       new Set(["early", "later", "machine", "process", "effect", "lines", "actor"])
     )
+    await held.reading
     await System.stop(system)
     expect([System.stats(system), held.released]).toEqual([empty, 5])
   })
