@@ -2,7 +2,7 @@
  * Chats as supervised processes.
  *
  * `Troupe` runs live chats, `Chat` runs steps and chats on plain values. The other doors: `@troupe/chat/messages`,
- * `/agents`, `/models`, `/events`, `/tools`, `/chats`, `/sessions`, `/store`, `/view`, `/observe`, `/machines`, `/effect`,
+ * `/agents`, `/models`, `/compaction`, `/events`, `/tools`, `/chats`, `/sessions`, `/store`, `/view`, `/observe`, `/machines`, `/effect`,
  * `/dispatch`, `/errors`, `/results` and `/testing`.
  *
  * @module

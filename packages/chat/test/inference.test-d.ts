@@ -84,7 +84,13 @@ test("an event's tag decides its fields", () => {
   // @ts-expect-error not before the tag is known
   expectTypeOf(event.delta)
   expectTypeOf<Event["type"]>().toEqualTypeOf<
-    AdapterEvent["type"] | ToolEvent["type"] | "request_delayed" | "child_event" | "step_completed" | "chat_completed"
+    | AdapterEvent["type"]
+    | ToolEvent["type"]
+    | "request_delayed"
+    | "thread_compacted"
+    | "child_event"
+    | "step_completed"
+    | "chat_completed"
   >()
 })
 

@@ -34,6 +34,7 @@ const adapterReasons = [
   "invalid_request",
   "provider_unavailable",
   "context_length_exceeded",
+  "context_too_large",
   "content_filter",
   "timeout",
   "network_error",
@@ -48,6 +49,8 @@ const adapterReasons = [
  * Why a model request failed.
  *
  * - `malformed_response`: the provider or the adapter yielded an invalid value
+ * - `context_too_large`: the request exceeds the bound of the option `compaction`, and no compaction helps; `metadata.part` is its
+ *   largest part. Nothing was sent
  * - `reply_too_large`: the reply exceeded `maxReplyCharacters`, or its files `maxFileBytes`
  * - `no_scripted_response`: the fake adapter has no script left
  * - the others are errors of the provider

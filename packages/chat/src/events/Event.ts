@@ -1,6 +1,6 @@
 /**
- * The events of a step and of a chat: one closed union of nineteen tags, the fourth version of it. The first had sixteen, which
- * keep their meaning, and neither `reasoning_delta` nor `child_event` nor `request_delayed`.
+ * The events of a step and of a chat: one closed union of twenty tags, the fifth version of it. The first had sixteen, which
+ * keep their meaning, and neither `reasoning_delta` nor `child_event` nor `request_delayed` nor `thread_compacted`.
  *
  * **Order**: all adapter events of a step, then for each executed call its three tool events together, in completion
  * order, then exactly one `step_completed`; after the last step of a chat exactly one `chat_completed`. The events of the child
@@ -14,6 +14,7 @@ import { ChatResult, PendingApproval, StepHalt } from "../record/index.ts"
 import { anything, HandlerResult, openRecord, QuestionOptions } from "../values/index.ts"
 import {
   AssistantMessage,
+  Compaction,
   ContentPart,
   FinishReason,
   Outcome,
@@ -210,6 +211,10 @@ const RequestDelayed = z
   .readonly()
 export type RequestDelayed = z.infer<typeof RequestDelayed>
 
+/** Requests have a summary in place of the first messages from now on. Comes before the events of the adapter. */
+const ThreadCompacted = z.object({ type: z.literal("thread_compacted"), compaction: Compaction }).readonly()
+export type ThreadCompacted = z.infer<typeof ThreadCompacted>
+
 /** What an adapter yields: the parts of a reply as they arrive, and one `message_completed` at its end. */
 export type AdapterEvent =
   | MessageStarted
@@ -251,32 +256,41 @@ export const ToolEvent: z.ZodType<ToolEvent> = toolEventSchema
  * Every event of a chat.
  *
  * **Details**: `Event.version` is the version of this union. A new version only adds tags: a reader ignores an event whose tag
- * it does not handle, as `StreamCollector` does. `reasoning_delta` came with version 2, `child_event` with version 3, and
- * `request_delayed` with version 4.
+ * it does not handle, as `StreamCollector` does. `reasoning_delta` came with version 2, `child_event` with version 3,
+ * `request_delayed` with version 4, and `thread_compacted` with version 5.
  *
  * @example
  * ```ts import.meta.vitest
  * import { Event } from "@troupe/chat/events"
  *
- * Event.version // => 4
+ * Event.version // => 5
  * ```
  */
 export const Event = Object.assign(
   z.discriminatedUnion("type", [
     RequestDelayed,
+    ThreadCompacted,
     adapterEventSchema,
     toolEventSchema,
     ChildEvent,
     StepCompleted,
     ChatCompleted
   ]),
-  { version: 4 as const }
+  { version: 5 as const }
 )
-export type Event = RequestDelayed | AdapterEvent | ToolEvent | ChildEvent | StepCompleted | ChatCompleted
+export type Event =
+  | RequestDelayed
+  | ThreadCompacted
+  | AdapterEvent
+  | ToolEvent
+  | ChildEvent
+  | StepCompleted
+  | ChatCompleted
 
 /** All tags. */
 export const tags: ReadonlyArray<Event["type"]> = Object.freeze([
   "request_delayed",
+  "thread_compacted",
   "message_started",
   "text_delta",
   "text_completed",

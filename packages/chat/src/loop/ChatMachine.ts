@@ -15,17 +15,22 @@
  * @source ALLM.Chat, "Multi-turn stream composition"
  */
 import { StateMachine } from "@troupe/otp"
-import type { DoneActorEvent, ErrorActorEvent, Snapshot } from "xstate"
+import type { Snapshot } from "xstate"
 import { formatStatus, isRecord, ValidationError } from "../errors/index.ts"
 import {
   type At,
   callEnds,
   callingUntil,
+  compactsFirst,
   chatSetup,
   commitOf,
   discardOf,
   enqueue,
+  diedOf,
+  outputIn,
   receipts,
+  stopsCompaction,
+  summaryRefused,
   refusalIn,
   refusalOfNext,
   savingOf,
@@ -37,9 +42,8 @@ import type { Saving, StepFinish, StepOpening } from "./chatEnv.ts"
 import { dueHooks } from "./lifecycleHooks.ts"
 import { initialContext } from "./beginTurn.ts"
 import type { OpenStep } from "../record/index.ts"
-import { held, original } from "../values/index.ts"
+import { original } from "../values/index.ts"
 import { outputOf } from "./endTurn.ts"
-import type { AdapterStreamOutput } from "../request/index.ts"
 
 const begins = [
   { guard: "refusesTurn", actions: { type: "refuse", params: refusalIn } },
@@ -105,7 +109,7 @@ const savingUnlessDue = ({ context }: { readonly context: ChatContext }): Saving
 
 /** The data of the step that runs. */
 const stepOf = ({
-  context: { turn, thread, aside, open, step, firstPass, standing, agent }
+  context: { turn, thread, aside, open, step, firstPass, standing, agent, facts, pendingQuestion }
 }: {
   readonly context: ChatContext
 }): StepOpening => ({
@@ -118,7 +122,9 @@ const stepOf = ({
   thread,
   aside: aside?.messages,
   open,
-  step
+  step,
+  question: pendingQuestion?.toolCallId,
+  compacting: facts.compacting
 })
 
 const finishOf = ({ context }: { readonly context: ChatContext }): StepFinish => {
@@ -126,9 +132,6 @@ const finishOf = ({ context }: { readonly context: ChatContext }): StepFinish =>
   const firstSteps = firstPass === undefined ? undefined : original(firstPass).steps.length
   return { ...stepOf({ context }), next: agent?.name, chain, steps, firstSteps, stopped, until }
 }
-
-const outputIn = <Type extends AdapterStreamOutput["type"]>({ event }: { readonly event: DoneActorEvent }) =>
-  event.output as Extract<AdapterStreamOutput, { readonly type: Type }>
 
 /** How a turn that is to stop ends the step in each of its phases. */
 const stops = <Then extends object, Stop extends string>(then: Then, stop: Stop) =>
@@ -308,6 +311,7 @@ const chartOf = (id: "chat" | "step") =>
                 src: "adapterStream",
                 input: ({ context: { facts } }) => ({ adapter: facts.adapter ?? "" }),
                 onDone: [
+                  compactsFirst,
                   {
                     guard: { type: "wasRefused", params: outputIn },
                     target: "deciding",
@@ -323,19 +327,36 @@ const chartOf = (id: "chat" | "step") =>
                   },
                   { target: "phaseC", actions: { type: "recordReply", params: outputIn<"exhausted"> } }
                 ],
-                onError: {
-                  target: "phaseC",
-                  actions: {
-                    type: "endWith",
-                    params: ({ event }: { readonly event: ErrorActorEvent }) => ({
-                      type: "request_died",
-                      cause: held(event.error)
-                    })
-                  }
-                }
+                onError: { target: "phaseC", actions: { type: "endWith", params: diedOf } }
               }
             ],
             on: { ...stops({ target: "phaseC" }, "endCancelled"), "reply.grew": { actions: "showReply" } }
+          },
+          /** The request is too long: a compaction makes it shorter. */
+          planning: {
+            invoke: { id: "compaction", src: "compaction", input: stepOf },
+            on: {
+              ...stopsCompaction,
+              "compaction.asks": "compacting",
+              "compaction.ended": { target: "deciding", actions: "recordCompaction" }
+            }
+          },
+          /** The request for a summary. */
+          compacting: {
+            invoke: [
+              { id: "compaction", src: "compaction", input: (at) => ({ ...stepOf(at), asks: true }) },
+              {
+                id: "adapterStream",
+                src: "adapterStream",
+                input: ({ context: { facts } }) => ({ adapter: facts.adapter ?? "" }),
+                onDone: [
+                  summaryRefused,
+                  { target: "planning", actions: { type: "recordReply", params: outputIn<"exhausted"> } }
+                ],
+                onError: { target: "planning", actions: { type: "endWith", params: diedOf } }
+              }
+            ],
+            on: stopsCompaction
           },
           /** The tool calls of the reply, or the open calls of the last step, without a request (CHAT13). */
           phaseB: {

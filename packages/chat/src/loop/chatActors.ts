@@ -14,6 +14,7 @@ import { type callActors, type callEffects, toolCallMachine } from "../call/inde
 import { adapterStreamMachine, type streamActors, type streamEffects } from "../request/index.ts"
 import type { ChatContext, ChatEvent, Closed } from "./chatContext.ts"
 import type { ChatEnv, Saving, StepEnd, StepFinish, StepOpening, TurnBegin, TurnEnd } from "./chatEnv.ts"
+import type { CompactionStep } from "../step/index.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import type { WaitEnd } from "./suspensionExpiry.ts"
 import { isPromiseLike } from "../async/index.ts"
@@ -86,6 +87,12 @@ const step = StateMachine.fromCallback<StepOpening, ChatEnv, EventObject, ChatEv
   return close === undefined ? undefined : { close }
 })
 
+/** Plans a compaction, or continues it with the summary. */
+const compaction = StateMachine.fromCallback<StepOpening, ChatEnv, EventObject, Extract<ChatEvent, CompactionStep>>(
+  ({ input, env, send }) =>
+    boundEnvironment(env).compact(input, (event) => send({ ...event, ...env.moment(input.turn) }))
+)
+
 /** Emits the last events of a step, and asks the stop conditions when they are read. */
 const finish = StateMachine.fromCallback<
   StepFinish,
@@ -137,6 +144,7 @@ export const chatActors = {
   begin,
   hooks,
   step,
+  compaction,
   finish,
   close,
   expire,

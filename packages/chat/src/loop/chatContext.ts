@@ -18,7 +18,7 @@ import type {
 import type { InboxState, TurnData } from "../inbox/index.ts"
 import type { Held } from "../values/index.ts"
 import type { LifecycleEvent, RequestParams } from "../gate/index.ts"
-import type { StepProgress } from "../step/index.ts"
+import type { Compacting, CompactionStep, StepProgress } from "../step/index.ts"
 import type { AnswerForm, Finalize, Terminal } from "../stopConditions/index.ts"
 import type * as Thread from "../model/Thread.ts"
 import type * as Usage from "../model/Usage.ts"
@@ -86,6 +86,8 @@ export interface TurnFacts {
   readonly hooks: ReadonlyArray<LifecycleEvent>
   /** What the second pass has, if the options ask for two passes. */
   readonly finalize?: Finalize | undefined
+  /** What is done about long requests; absent without the option `compaction`. */
+  readonly compacting?: Compacting | undefined
 }
 
 /**
@@ -153,6 +155,7 @@ export type ChatEvent =
   | StepEnded
   | { readonly type: "step.failed"; readonly error: Held<unknown> }
   | CallsEvent
+  | (CompactionStep & Moment)
   | ({ readonly type: "calls.closed"; readonly closed: Closed } & Moment)
   | ({ readonly type: "wait.closed"; readonly expired: Expired } & Moment)
   | ({ readonly type: "hooks.answered"; readonly verdict: Verdict } & Moment)

@@ -30,7 +30,7 @@ import type { ResponseFormat } from "../model/index.ts"
 import type { AgentRef, Conversation, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
 import { dataOf, type Discarded, type LostInputs, type Turn, type TurnData } from "../inbox/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
-import { emit, type Event } from "../events/index.ts"
+import { emit } from "../events/index.ts"
 import { has, type LifecycleEvent, PermissionMode, type Permissions, type RequestParams } from "../gate/index.ts"
 import { held, type Held, original } from "../values/index.ts"
 import {
@@ -42,15 +42,20 @@ import {
   turnSpent
 } from "../stopConditions/index.ts"
 import type { Engine } from "../tool/index.ts"
+import { lastEvents } from "./endTurn.ts"
 import { type WaitEnd, waitEnded } from "./suspensionExpiry.ts"
 import {
   closed,
+  type Compacting,
+  type CompactionOpening,
+  Compactions,
+  type CompactionStep,
   Journal,
+  withJournal,
   leftOut,
   type Opened,
   openToolCalls,
   resultsSince,
-  type StepData,
   type StepLive,
   StepRun,
   type StepWatcher
@@ -60,9 +65,8 @@ import { ignoreRejection, SparseMap } from "../async/index.ts"
 import { json } from "../values/index.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import { notifyHooks } from "./runLifecycleHooks.ts"
-import { type OpenStep, using } from "../record/index.ts"
+import type { OpenStep } from "../record/index.ts"
 import type { SaveRecord } from "../store/index.ts"
-import * as Usage from "../model/Usage.ts"
 
 /**
  * What an environment is made of.
@@ -98,7 +102,7 @@ export interface ModeAsk extends Ask {
 }
 
 /** The data of a step in one of its phases. */
-export interface StepOpening extends StepData {
+export interface StepOpening extends CompactionOpening {
   readonly turn: string
   /** The name of the agent of the request; `undefined` without agents. */
   readonly agent?: string | undefined
@@ -156,6 +160,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   /** The step that runs (ENV3). */
   #step: StepRun | undefined
   #count = 0
+  compactions: Compactions | undefined
   /** The options of the running turn for other agents, if it has some. */
   #served: ServedTurn<Turn> | undefined
   #mode: PermissionMode | undefined
@@ -262,6 +267,9 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   open(opening: StepOpening, send: (event: ChatEvent) => void): (() => void) | undefined {
     const { open, step } = opening
     const isRequest = open === undefined && step === undefined
+    if (isRequest && opening.compacting !== undefined) {
+      if ((this.compactions ??= new Compactions()).delays(opening, this.#live(opening))) return undefined
+    }
     this.#stepOf(opening)
     if (isRequest) this.#optionsOf(opening).family?.sends()
     else if (this.stores) this.#journal ??= new Journal(() => send({ type: "journal.due" }))
@@ -269,7 +277,12 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   }
 
   request(): RunnableRequest {
-    return this.#running.request
+    return this.compactions?.request ?? this.#running.request
+  }
+
+  /** Compacts the thread of a turn, up to its next request for a summary. */
+  compact(opening: StepOpening, send: (event: CompactionStep) => void): void {
+    ;(this.compactions ??= new Compactions()).compact(opening, this.#live(opening), send)
   }
 
   batch(): ToolBatchInput {
@@ -285,7 +298,8 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   /** Emits the last events of a step. `ended` is called when they are read. */
   finish(finish: StepFinish, ended: (end: StepEnd) => void): void {
     const { turn, until, steps, step } = finish
-    const { result, open, events } = this.#stepOf(finish).finish(step?.ending ?? { type: "answered" })
+    const { result: taken, open, events } = this.#stepOf(finish).finish(step?.ending ?? { type: "answered" })
+    const result = this.compactions?.added(finish, this.#optionsOf(finish), taken) ?? taken
     emit(this.turn(turn).outlet, events, () =>
       ended((stopped) => {
         this.#step = undefined
@@ -311,10 +325,14 @@ export class ChatEnv extends BatchLife implements RequestEnv {
 
   /** The live things of a step. */
   #live(opening: StepOpening): StepLive {
-    const options = this.#optionsOf(opening)
     const { outlet } = this.turn(opening.turn)
     const { watcher } = this.#parts
-    return { ...optionsIn(opening, options), outlet, watcher, permissionMode: this.#modeFrom(opening.standing) }
+    return {
+      ...optionsIn(opening, this.#optionsOf(opening)),
+      outlet,
+      watcher,
+      permissionMode: (this.#mode ??= new PermissionMode(opening.standing))
+    }
   }
 
   /** Asks the stop conditions about the last of the steps of a turn. */
@@ -376,11 +394,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
    * the same.
    */
   keep(saving: Saving): void {
-    try {
-      ignoreRejection(this.save(saving))
-    } catch {
-      return
-    }
+    unheeded(() => this.save(saving))
   }
 
   /** A commit has succeeded: the store has the outcomes in the journal. */
@@ -393,7 +407,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
     const kept = saving.takes?.length === 0 ? undefined : this.save(saving)
     for (const { id, ask } of inputs) {
       this.#turns.delete(id)
-      answer(this.#asked(ask), kept)
+      answer(takenOf(this.#asks, ask), kept)
     }
   }
 
@@ -406,8 +420,8 @@ export class ChatEnv extends BatchLife implements RequestEnv {
 
   /** Sets the mode, which is in effect at once. `saving` is the record of a chat at rest, which stores it now. */
   setMode(mode: Mode, ask: number | undefined, standing: ModeStanding | undefined, saving: Saving | undefined): void {
-    const asked = this.#asked(ask) as ModeAsk | undefined
-    const keeper = this.#modeFrom(standing)
+    const asked = takenOf(this.#asks, ask) as ModeAsk | undefined
+    const keeper = (this.#mode ??= new PermissionMode(standing))
     if (asked?.bound === undefined) keeper.set(mode)
     else {
       const { within, permissions } = asked.bound
@@ -420,13 +434,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
 
   /** Something that was requested counts; `saving` is the record that stores it now. */
   keepAsked(ask: number | undefined, saving: Saving | undefined): void {
-    answer(this.#asked(ask), saving === undefined ? undefined : this.save(saving))
-  }
-
-  #asked(ask: number | undefined): Ask | undefined {
-    const asked = ask === undefined ? undefined : this.#asks?.get(ask)
-    if (ask !== undefined) this.#asks?.delete(ask)
-    return asked
+    answer(takenOf(this.#asks, ask), saving === undefined ? undefined : this.save(saving))
   }
 
   /** Emits the last events of a turn; calls `taken` when the reader has read past them. */
@@ -469,24 +477,12 @@ export class ChatEnv extends BatchLife implements RequestEnv {
     return handedTo ?? agent
   }
 
-  #modeFrom(standing: ModeStanding | undefined): PermissionMode {
-    return (this.#mode ??= new PermissionMode(standing))
-  }
-
   #complete({ record }: Saving): Conversation {
     const permissionMode = this.#mode === undefined ? record.permissionMode : this.#mode.standing
     const now = this.#journal?.journalled
     if (now === undefined) return { ...record, permissionMode }
     return { ...withJournal(record, now, this.agentIn(now, record.agent, record.open)), permissionMode }
   }
-}
-
-const lastEvents = ({ result, failure, refusal }: TurnEnd): ReadonlyArray<Event> => {
-  const events: Array<Event> = []
-  if (failure !== undefined) events.push({ type: "error", error: original(failure) })
-  else if (refusal !== undefined) events.push({ type: "error", error: original(refusal) })
-  if (result !== undefined) events.push({ type: "chat_completed", result: original(result) })
-  return events
 }
 
 /** The engine and the options of a step, from those of its turn. */
@@ -498,16 +494,20 @@ const optionsIn = (
   return { engine: options.engine, options: params === undefined ? pass : { ...pass, ...params } }
 }
 
-/** The record of a running step with its journal; the calls of an open step had their request before. */
-const withJournal = (
-  record: Conversation,
-  now: NonNullable<Journal["journalled"]>,
-  agent: AgentRef | undefined
-): Conversation => {
-  const { usage } = now
-  const chain = using(record.chain, { requests: record.open === undefined ? 1 : 0, usage, timeMs: 0 })
-  const of = agent === undefined ? {} : { agent }
-  return { ...record, ...now, ...of, usage: Usage.add(record.usage, usage), chain, draft: undefined }
+/** Calls a function whose failure changes nothing. */
+const unheeded = (call: () => void | Promise<void>): void => {
+  try {
+    ignoreRejection(call())
+  } catch {
+    return
+  }
+}
+
+/** Removes a request and returns it. */
+const takenOf = (asks: Map<number, Ask> | undefined, ask = 0): Ask | undefined => {
+  const asked = asks?.get(ask)
+  asks?.delete(ask)
+  return asked
 }
 
 /** Answers a request, if somebody waits for it. */
@@ -518,6 +518,8 @@ const noOpening: Pick<StepOpening, "turn" | "agent"> = { turn: "" }
 
 const noHooks: TurnFacts["hooks"] = []
 
+const notCompacted: Compacting = Object.freeze({})
+
 const factsOf = (options: RunOptions, stores: boolean): TurnFacts => {
   const { drainMs, budget, maxChainRequests, hooks, engine } = options
   return {
@@ -527,6 +529,7 @@ const factsOf = (options: RunOptions, stores: boolean): TurnFacts => {
     maxChainRequests,
     hooks: hooks === undefined ? noHooks : lifecycleEvents.filter((event) => has(hooks, event)),
     finalize: finalizeOf(options),
-    stores
+    stores,
+    compacting: options.compaction === undefined ? undefined : notCompacted
   }
 }

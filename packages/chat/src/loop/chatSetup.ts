@@ -16,6 +16,7 @@ import {
   atMoment,
   commitFailed,
   commitGivenUp,
+  compactionEnded,
   stored,
   recordBegun,
   recordOf,
@@ -37,8 +38,8 @@ import { over } from "../record/index.ts"
 import type { AdapterStreamOutput } from "../request/index.ts"
 import type { CallState, EndOfCall } from "../batch/index.ts"
 import type { CallEnd, ToolCallInput } from "../call/index.ts"
-import type { StepEnding } from "../step/index.ts"
-import { held } from "../values/index.ts"
+import { compactingAfter, leadsToCompaction, type StepEnding } from "../step/index.ts"
+import { held, original } from "../values/index.ts"
 import { timeOf } from "../stopConditions/index.ts"
 
 export interface At {
@@ -158,6 +159,10 @@ const guards = {
     before === undefined && inbox.some(({ status }) => status === "withdrawn"),
   canSteer: ({ context }: At) => canSteer(context),
   wasRefused: (_: At, output: AdapterStreamOutput) => output.type === "refused",
+  mustCompact: ({ context: { facts } }: At, output: AdapterStreamOutput) =>
+    facts.compacting !== undefined &&
+    output.type === "refused" &&
+    leadsToCompaction(original(output.error), facts.compacting),
   requestsTools: (_: At, output: AdapterStreamOutput) =>
     output.type === "exhausted" && output.read?.hasUnknownTool === false && output.read.count > 0,
   hasCallProcess: ({ context: { step }, event }: At) => {
@@ -206,6 +211,45 @@ const withCall = (step: ChatContext["step"], index: number, state: CallState): P
   calls[index] = state
   return { step: { ...step, calls } }
 }
+
+/** The output of a request. */
+export const outputIn = <Type extends AdapterStreamOutput["type"]>({ event }: { readonly event: DoneActorEvent }) =>
+  event.output as Extract<AdapterStreamOutput, { readonly type: Type }>
+
+/** The end of a request whose process died. */
+export const diedOf = ({ event }: { readonly event: ErrorActorEvent }): StepEnding => ({
+  type: "request_died",
+  cause: held(event.error)
+})
+
+/** The end of a request that was refused. */
+const refusedOf = ({ event }: { readonly event: DoneActorEvent }): StepEnding => ({
+  type: "request_died",
+  cause: held<unknown>(original(outputIn<"refused">({ event }).error))
+})
+
+/** The transition of a request that is too long. */
+export const compactsFirst = {
+  guard: { type: "mustCompact", params: outputIn },
+  target: "planning",
+  actions: [
+    { type: "refuseStep", params: outputIn<"refused"> },
+    { type: "recordTooLong", params: outputIn<"refused"> }
+  ]
+} as const
+
+/** The transition of a request for a summary that was refused. */
+export const summaryRefused = {
+  guard: { type: "wasRefused", params: outputIn },
+  target: "planning",
+  actions: { type: "endWith", params: refusedOf }
+} as const
+
+/** How a turn that is to stop ends a compaction. */
+export const stopsCompaction = {
+  "turn.cancel": { guard: "isOfTurn", target: "deciding", actions: ["dropStep", "markCancelled"] },
+  "turn.deadline": { target: "deciding", actions: ["dropStep", "markOutOfTime"] }
+} as const
 
 /** The calls of a message run; then the chart is in the state `target`. */
 export const callingUntil = <Target extends string>(target: Target) =>
@@ -291,6 +335,14 @@ export const chatSetup = setup({
     recordRefusal: assign(({ context }, { error }: Extract<AdapterStreamOutput, { readonly type: "refused" }>) =>
       stepRefused(context, error)
     ),
+    recordTooLong: assign(
+      ({ context: { facts } }, { error }: Extract<AdapterStreamOutput, { readonly type: "refused" }>) => ({
+        facts: { ...facts, compacting: compactingAfter(error, facts.compacting) },
+        step: undefined
+      })
+    ),
+    recordCompaction: assign(({ context, event }) => compactionEnded(context, as(event, "compaction.ended"))),
+    dropStep: assign({ step: undefined }),
     recordStep: assign(({ context, event }) => stepEnded(context, as(event, "step.ended"))),
     recordOnlyStep: assign(({ context, event }) => stepTaken(context, as(event, "step.ended"))),
     recordClosed: assign(({ context, event }) => ({

@@ -6,6 +6,7 @@
  *         handoff of the host is a commit of its own, or part of the commit that is due. Open calls belong to the agent whose
  *         model made them, whatever the agent is when they run.
  */
+import type { Event } from "../events/index.ts"
 import { pendingApprovalsOf, withoutUnsavable } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatOutput, Judgement, Moment, StepEnded } from "./chatContext.ts"
 import { type PreflightError, type SessionError, storeFailure } from "../errors/index.ts"
@@ -180,6 +181,24 @@ export const stepRefused = (context: ChatContext, refusal: Held<PreflightError>)
   return { ...endedWith(context, unfinalized(first, error)), ...over }
 }
 
+/**
+ * A compaction has ended. The turn sends its request with it, or without it; it ends with the error of a request that no compaction makes
+ * small enough, or with that of the provider.
+ */
+export const compactionEnded = (
+  context: ChatContext,
+  event: Extract<ChatEvent, { readonly type: "compaction.ended" }>
+): Partial<ChatContext> => {
+  const { facts, thread } = context
+  const { refusal: refused, ...compacting } = facts.compacting ?? {}
+  const { compaction, failed = compacting.failed } = event
+  const error = event.error ?? (compaction === undefined ? refused : undefined)
+  const at = { ...atMoment(context, event), step: undefined }
+  if (error !== undefined) return { ...at, ...stepRefused({ ...context, ...at }, error) }
+  const next = { ...at, facts: { ...facts, compacting: { ...compacting, failed, at: thread.messages.length } } }
+  return compaction === undefined ? next : { ...next, thread: { ...thread, compaction }, committed: false }
+}
+
 /** The context is stored, so the taken inputs are delivered. */
 export const stored = (context: Pick<ChatContext, "inbox" | "tasks" | "known">): Partial<ChatContext> => ({
   committed: true,
@@ -331,4 +350,17 @@ export const outputOf = ({
   if (result !== undefined) return { type: "completed", result }
   if (refusal !== undefined) return { type: "refused", error: refusal }
   throw new Error("a chat ended without a result")
+}
+
+/** The last events of a turn. */
+export const lastEvents = ({
+  result,
+  failure,
+  refusal
+}: Pick<ChatContext, "result" | "failure" | "refusal">): ReadonlyArray<Event> => {
+  const events: Array<Event> = []
+  if (failure !== undefined) events.push({ type: "error", error: original(failure) })
+  else if (refusal !== undefined) events.push({ type: "error", error: original(refusal) })
+  if (result !== undefined) events.push({ type: "chat_completed", result: original(result) })
+  return events
 }

@@ -6,10 +6,40 @@
 import * as z from "zod"
 import { openRecord } from "../values/index.ts"
 import { Message } from "./messageShapes.ts"
+import { Usage } from "./Usage.ts"
 
-const threadSchema = z.object({ messages: z.array(Message).readonly(), metadata: openRecord.optional() }).readonly()
+const place = z.number().int().nonnegative()
 
-/** A conversation's messages, oldest first. */
+/**
+ * What requests of a thread have in place of its first messages. The thread itself stays whole.
+ *
+ * - `upTo`: how many of the first messages requests leave out
+ * - `summary`: the text in their place; absent if they are left out without a summary
+ * - `kept`: the places of messages below `upTo` that requests have all the same, because something refers to them
+ * - `pruned`: results of calls before this place have at most so many characters in a request
+ * - `plan`: the plan of the `plan` tool, if its last call is among the messages that are left out
+ * - `tokens`: the size of the request before and after, as it was estimated
+ * - `usage`, `model`: of the request that wrote the summary
+ */
+export const Compaction = z
+  .object({
+    upTo: place,
+    summary: z.string().optional(),
+    kept: z.array(place).readonly(),
+    pruned: z.object({ before: place, characters: place }).readonly().optional(),
+    plan: z.string().optional(),
+    tokens: z.object({ before: z.number(), after: z.number() }).readonly(),
+    usage: Usage.optional(),
+    model: z.string().optional()
+  })
+  .readonly()
+export type Compaction = z.infer<typeof Compaction>
+
+const threadSchema = z
+  .object({ messages: z.array(Message).readonly(), metadata: openRecord.optional(), compaction: Compaction.optional() })
+  .readonly()
+
+/** A conversation's messages, oldest first, and what requests have in place of the first ones. */
 export interface Thread extends z.infer<typeof threadSchema> {}
 export const Thread: z.ZodType<Thread> = threadSchema
 

@@ -20,7 +20,7 @@ export { encodedParts, mediaText, resultParts, resultSize, resultText } from "./
 export { Request, ResponseFormat, ToolChoice } from "./Request.ts"
 export { FinishReason, goesOn, Response } from "./Response.ts"
 export { defaultMaxToolArgumentCharacters, reasonOf, storableCall, unstorable } from "./storable.ts"
-export { Thread } from "./Thread.ts"
+export { Compaction, Thread } from "./Thread.ts"
 export type { ThreadInput } from "./Thread.ts"
 export { ToolCall, parseArguments } from "./ToolCall.ts"
 export { Usage, totalTokens } from "./Usage.ts"

@@ -5,6 +5,7 @@
  * @source ALLM.Chat, `step_opts` and `chat_opts`
  */
 import type { System } from "@troupe/otp"
+import type { Compactor } from "../compaction/index.ts"
 import type { AdapterEvent } from "../events/index.ts"
 import type { Hooks, Permissions } from "../gate/index.ts"
 import type { Response, ResponseFormat, ToolChoice } from "../model/index.ts"
@@ -104,6 +105,11 @@ export interface StepOptions {
    * (`too_many_calls`), and the model reads the bound. `Infinity` is no bound. Default 128.
    */
   readonly maxCallsPerReply?: number | undefined
+  /**
+   * Keeps the requests of a long thread within a bound: `Compaction.make({ maxTokens })` of `@troupe/chat/compaction`. Default:
+   * none, so that each request has the whole thread.
+   */
+  readonly compaction?: Compactor | undefined
   /** In which order the tool calls of a reply start. Default `"concurrent"`; in a live chat `"effects"`. */
   readonly schedule?: Schedule | undefined
   /** Which of several halts of one reply counts. Default `"call"`. */
@@ -173,6 +179,7 @@ export type GenerateOptions = Omit<
   | "onLateResult"
   | "maxConcurrency"
   | "maxCallsPerReply"
+  | "compaction"
   | "schedule"
   | "haltOrder"
   | "onToolError"

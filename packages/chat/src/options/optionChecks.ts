@@ -78,6 +78,12 @@ const types = {
   drainMs: milliseconds.optional(),
   maxConcurrency: positiveInteger.optional(),
   maxCallsPerReply: countFrom1.optional(),
+  compaction: having(
+    "a compactor, as Compaction.make of @troupe/chat/compaction makes it",
+    "isDue",
+    "plan",
+    "counted"
+  ).optional(),
   schedule: wordOf("concurrent", "effects", "reference").optional(),
   haltOrder: wordOf("call", "observed").optional(),
   onToolError: policy.optional(),

@@ -11,7 +11,7 @@ import { Chain } from "./Chain.ts"
 import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import { AgentRef } from "./Child.ts"
 import { type Conversation, conversationSchema } from "./Conversation.ts"
-import { Message, type Thread, ToolCall, ToolMessage, Usage } from "../model/index.ts"
+import { Compaction, Message, type Thread, ToolCall, ToolMessage, Usage } from "../model/index.ts"
 import { OpenCall, type OpenStep } from "./OpenStep.ts"
 import { ModeStanding } from "./PermissionMode.ts"
 import { openRecord } from "../values/index.ts"
@@ -31,6 +31,7 @@ const savedSchema = z
     messages: z.array(Message).readonly(),
     known: z.object({ kept: place, added: ids }).readonly().optional(),
     metadata: openRecord.optional(),
+    compaction: Compaction.optional(),
     state: conversationSchema.unwrap().omit({ id: true, thread: true, version: true, known: true }).readonly()
   })
   .readonly()
@@ -76,6 +77,7 @@ const entrySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("TaskEnded"), id: z.string() }).readonly(),
   z.object({ type: z.literal("ChildrenChanged"), children: ids.optional() }).readonly(),
   z.object({ type: z.literal("ReplyCut"), draft: z.string().optional() }).readonly(),
+  z.object({ type: z.literal("Compacted"), compaction: Compaction.optional() }).readonly(),
   savedSchema
 ])
 /**
@@ -98,6 +100,7 @@ const entrySchema = z.discriminatedUnion("type", [
  * - `TaskBegan`, `TaskEnded`: a background task runs, or is over
  * - `ChildrenChanged`: the conversations of sub-agents that have begun
  * - `ReplyCut`: the text of a reply that was cut short
+ * - `Compacted`: what requests have in place of the first messages from now on
  * - `Saved`: a whole record, as a fork, a rewind and earlier versions store it: the first `kept` messages stay
  *
  * `call` is the place of a call in its message.
@@ -165,6 +168,11 @@ export const evolve = (record: Conversation, entry: Entry): Conversation => {
       return { ...record, children: entry.children }
     case "ReplyCut":
       return { ...record, draft: entry.draft }
+    case "Compacted": {
+      const { compaction: _, ...thread } = record.thread
+      const { compaction } = entry
+      return { ...record, thread: compaction === undefined ? thread : { ...thread, compaction } }
+    }
     case "Saved":
       return restored(record, entry)
   }
@@ -243,14 +251,15 @@ const withTasks = (record: Conversation, tasks: ReadonlyArray<BackgroundTask>): 
 
 const restored = (
   { id, version, thread, known }: Conversation,
-  { kept, messages, known: saving, metadata, state }: Extract<Entry, { readonly type: "Saved" }>
+  { kept, messages, known: saving, metadata, compaction, state }: Extract<Entry, { readonly type: "Saved" }>
 ): Conversation => ({
   ...state,
   id,
   version,
   thread: {
     messages: kept === 0 ? messages : [...thread.messages.slice(0, kept), ...messages],
-    ...(metadata !== undefined && { metadata })
+    ...(metadata !== undefined && { metadata }),
+    ...(compaction !== undefined && { compaction })
   },
   ...(saving !== undefined && {
     known: saving.kept === 0 ? saving.added : [...(known ?? []).slice(0, saving.kept), ...saving.added]
@@ -269,6 +278,7 @@ export const saved = (
     messages: kept.messages === 0 ? thread.messages : thread.messages.slice(kept.messages),
     ...(known !== undefined && { known: { kept: kept.known, added: known.slice(kept.known) } }),
     ...(thread.metadata !== undefined && { metadata: thread.metadata }),
+    ...(thread.compaction !== undefined && { compaction: thread.compaction }),
     state
   }
 }

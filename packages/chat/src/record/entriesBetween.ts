@@ -119,6 +119,8 @@ class Entries {
     if (running && !this.#now.running) this.add({ type: "TurnContinued" })
     if (!isSame(thread.metadata, this.#now.thread.metadata) && thread.metadata !== undefined)
       this.add({ type: "MessagesAdded", messages: [], metadata: thread.metadata })
+    if (!isSame(thread.compaction, this.#now.thread.compaction))
+      this.add({ type: "Compacted", compaction: thread.compaction })
   }
 
   #opened(messages: ReadonlyArray<Message>, { id, agent, at, calls }: OpenStep): void {
@@ -163,13 +165,13 @@ class Entries {
 
 /** Whether two records of a conversation have the same thread and the same state. */
 export const isSameRecord = (one: Conversation, other: Conversation): boolean => {
-  const { messages, metadata } = one.thread
+  const { messages, metadata, compaction } = one.thread
   const { length } = other.thread.messages
   if (messages.length !== length || sharedPrefix(messages, other.thread.messages) !== length) return false
   for (const field of fields) {
     if (one[field] !== other[field] && !isSame(one[field], other[field])) return false
   }
-  return isSame(metadata, other.thread.metadata)
+  return isSame(metadata, other.thread.metadata) && isSame(compaction, other.thread.compaction)
 }
 
 /** The fields that entries change, beside the thread. */

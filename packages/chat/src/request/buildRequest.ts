@@ -1,5 +1,6 @@
 /** Builds the request of a step, and checks what a first request needs: thread, adapter, request, in this order. */
 import type { Adapter } from "../adapter/index.ts"
+import { sentMessages, trailingNote } from "../compaction/index.ts"
 import { EngineError, ValidationError } from "../errors/index.ts"
 import { declaredTools, type FixedOptions, resolveModel } from "../options/index.ts"
 import { type Message, messagesAdvice, type Request, system, type Thread } from "../model/index.ts"
@@ -23,7 +24,8 @@ export const requestOf = ({
   readonly aside?: ReadonlyArray<Message> | undefined
 }): Request => {
   const { params } = engine
-  const messages = aside === undefined ? thread.messages : [...thread.messages, ...aside]
+  const sent = thread.compaction === undefined ? thread.messages : [...sentMessages(thread), ...trailingNote(thread)]
+  const messages = aside === undefined ? sent : [...sent, ...aside]
   const model = resolveModel(engine, options.model)
   const temperature = options.temperature ?? numberIn(params, "temperature")
   const maxTokens = options.maxTokens ?? numberIn(params, "maxTokens")

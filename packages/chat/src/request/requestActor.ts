@@ -2,6 +2,7 @@
 import { StateMachine } from "@troupe/otp"
 import type { EventObject } from "xstate"
 import { boundEnvironment } from "../errors/index.ts"
+import { held } from "../values/index.ts"
 import { AdapterRequest } from "./adapterRequest.ts"
 import { attemptOf, refused } from "./retryAttempts.ts"
 import type { RequestEnv, RunnableRequest } from "./requestEnv.ts"
@@ -21,7 +22,12 @@ export const request = StateMachine.fromCallback<
   EventObject,
   Extract<AdapterStreamEvent, { readonly type: "request.opened" | "request.refused" | "request.exhausted" }>
 >(({ input: place, env, send }) => {
-  const sent = boundEnvironment(env).request()
+  const refusal = boundEnvironment(env).compactions?.refusal
+  if (refusal !== undefined) {
+    send({ type: "request.refused", error: held(refusal), delayMs: undefined, movesAlong: false })
+    return undefined
+  }
+  const sent = env.request()
   const running = new AdapterRequest(sent, {
     opened: () => send({ type: "request.opened" }),
     refused: (error) => send(refused(sent, place, error)),

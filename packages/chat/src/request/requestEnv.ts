@@ -3,6 +3,7 @@ import type { Adapter } from "../adapter/index.ts"
 import type { Outlet, StreamCollector } from "../events/index.ts"
 import type { Request } from "../model/index.ts"
 import type { RunOptions } from "../options/index.ts"
+import type { PreflightError } from "../errors/index.ts"
 import type { ReadReply } from "./streamContext.ts"
 
 /** A model request to send. */
@@ -20,4 +21,6 @@ export interface RunnableRequest {
 export interface RequestEnv {
   /** The request of the chart, the same for each attempt. */
   readonly request: () => RunnableRequest
+  /** Why the request is not sent, if it is not. */
+  readonly compactions?: { readonly refusal: PreflightError | undefined } | undefined
 }

@@ -118,7 +118,10 @@ export const decode = <Name extends TypeName>(type: Name, text: string, options?
 }
 
 const isPlainThread = (json: unknown): boolean =>
-  isRecord(json) && Array.isArray(json["messages"]) && json["messages"].every(isPlainMessage)
+  isRecord(json) &&
+  json["compaction"] === undefined &&
+  Array.isArray(json["messages"]) &&
+  json["messages"].every(isPlainMessage)
 
 /** Like {@link decode}, from the JSON value instead of its text. */
 export const fromJson = <Name extends TypeName>(type: Name, json: unknown, options: Attachments = {}): Types[Name] => {

@@ -3,7 +3,7 @@ export { haltIn, isAbout, waitingBelow } from "./childAsks.ts"
 export type { Asked, Decided } from "./childAsks.ts"
 export { boundDecision, checkedDecision } from "./decisionChecks.ts"
 export { leftOut } from "./decisions.ts"
-export { Journal } from "./journal.ts"
+export { Journal, withJournal } from "./journal.ts"
 export {
   asksIn,
   decide,
@@ -21,3 +21,5 @@ export { closed, goingOn, manualOf, revived } from "./recovery.ts"
 export { StepRun } from "./stepRun.ts"
 export type { StepData, StepEnding, StepLive, StepProgress, StepWatcher } from "./stepState.ts"
 export { withoutUnsavable } from "./unstorable.ts"
+export type { Compacting, CompactionOpening, CompactionStep } from "./compactionRun.ts"
+export { compactingAfter, Compactions, leadsToCompaction } from "./compactionRun.ts"

@@ -14,7 +14,15 @@
  * JOUR7. The usage of a sub-agent is in a record exactly when the outcome of its call is, or what was counted when it waited.
  */
 import { type SessionError, storeFailure } from "../errors/index.ts"
-import { continuesChild, type Conversation, type OpenCall, type OpenStep, type StepHalt } from "../record/index.ts"
+import {
+  type AgentRef,
+  continuesChild,
+  type Conversation,
+  type OpenCall,
+  type OpenStep,
+  type StepHalt,
+  using
+} from "../record/index.ts"
 import type { ToolMessage } from "../model/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { keptHalt, type Opened, withResults, withResultsAt } from "./openCalls.ts"
@@ -164,4 +172,16 @@ export class Journal {
       )
     }
   }
+}
+
+/** The record of a running step with its journal; the calls of an open step had their request before. */
+export const withJournal = (
+  record: Conversation,
+  now: NonNullable<Journal["journalled"]>,
+  agent: AgentRef | undefined
+): Conversation => {
+  const { usage } = now
+  const chain = using(record.chain, { requests: record.open === undefined ? 1 : 0, usage, timeMs: 0 })
+  const of = agent === undefined ? {} : { agent }
+  return { ...record, ...now, ...of, usage: Usage.add(record.usage, usage), chain, draft: undefined }
 }

@@ -17,7 +17,7 @@ import {
   saved,
   tasksAfterRewind
 } from "../record/index.ts"
-import { Message } from "../model/index.ts"
+import { Compaction, Message } from "../model/index.ts"
 import { openRecord } from "../values/index.ts"
 import * as Threads from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
@@ -37,6 +37,7 @@ const commitSchema = z
       .readonly()
       .optional(),
     metadata: openRecord.optional(),
+    compaction: Compaction.optional(),
     state: conversationSchema.unwrap().omit({ id: true, thread: true, version: true, known: true }).readonly(),
     isStep: z.boolean(),
     entries: z.array(Entry).readonly().optional()
@@ -54,7 +55,7 @@ const commitSchema = z
  * - `kept`: how many messages of the entry before stay
  * - `messages`: the messages added after them
  * - `known`: the same for the record's `known`, if it has some
- * - `metadata`: the metadata of the thread
+ * - `metadata`, `compaction`: those of the thread
  * - `state`: the rest of the record
  * - `isStep`: whether a fork or a rewind to this entry is allowed: no step was open
  * - `entries`: what happened, by name; one `Saved` for an entry of an earlier version. A client does not get them
@@ -96,16 +97,17 @@ export const commitOf = (before: Conversation, entries: ReadonlyArray<Entry>): C
     record = evolve(record, entry)
   }
   const { id: _, thread, version: __, known, inbox: ___, ...state } = record
-  const { messages, metadata } = thread
+  const { messages, metadata, compaction } = thread
   const isStep = record.open === undefined
   const change = { kept, messages: kept === 0 ? messages : messages.slice(kept), state, isStep, entries }
-  if (known === undefined && metadata === undefined) return { record, change }
+  if (known === undefined && metadata === undefined && compaction === undefined) return { record, change }
   return {
     record,
     change: {
       ...change,
       ...(known !== undefined && { known: { kept: knownKept, added: known.slice(knownKept) } }),
-      ...(metadata !== undefined && { metadata })
+      ...(metadata !== undefined && { metadata }),
+      ...(compaction !== undefined && { compaction })
     }
   }
 }
@@ -165,11 +167,15 @@ export const recordOf = (id: string, newestFirst: Iterable<Commit>): Conversatio
   }
   if (newest === undefined || messages === undefined || known === undefined) throw tooFew(id)
   if (messages.missing > 0 || known.missing > 0) throw tooFew(id)
-  const { state, metadata } = newest
+  const { state, metadata, compaction } = newest
   const list = inOrder(messages)
   return {
     id,
-    thread: metadata === undefined ? { messages: list } : { messages: list, metadata },
+    thread: {
+      messages: list,
+      ...(metadata !== undefined && { metadata }),
+      ...(compaction !== undefined && { compaction })
+    },
     ...state,
     ...(newest.known !== undefined && { known: inOrder(known) }),
     version: newest.seq

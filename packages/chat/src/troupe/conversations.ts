@@ -168,7 +168,7 @@ export class Conversations {
     if (blobs === undefined || record.thread.messages.every(({ content }) => typeof content === "string")) return record
     const messages = record.thread.messages.map((message) => blobs.keptMessage(message))
     await blobs.stored()
-    return { ...record, thread: { messages } }
+    return { ...record, thread: { ...record.thread, messages } }
   }
 
   /** The bytes of a blob that the store has, or a live chat that has not stored them yet (CHATBLOB1). */

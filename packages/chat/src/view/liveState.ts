@@ -42,7 +42,7 @@ const resting: ReadonlySet<unknown> = new Set<MachineSnapshot["value"]>([
 ])
 
 /** The states that another state follows at once, in the same turn of the process. */
-const passing: ReadonlySet<unknown> = new Set<unknown>(["beginning", "phaseC", "closing", "withdrawing"])
+const passing: ReadonlySet<unknown> = new Set<unknown>(["beginning", "planning", "phaseC", "closing", "withdrawing"])
 
 const nothing: ReadonlyArray<ToolCallView> = []
 const none = (): ReadonlyArray<ToolCallView> => nothing

@@ -54,6 +54,7 @@ type Shown = "steps" | "firstPass" | "result" | "refusal" | "failure" | "turn"
  * - `committing`: the store saves a record
  * - `requesting`: a model request is being opened
  * - `streaming`: the reply of the model streams
+ * - `compacting`: a model writes the summary of a long thread
  * - `runningTools`: tools run
  * - `runningHooks`: hooks run
  * - `completing`: the turn's last event is being read
@@ -68,6 +69,7 @@ export type ChatPhase =
   | "committing"
   | "requesting"
   | "streaming"
+  | "compacting"
   | "runningTools"
   | "runningHooks"
   | "completing"
@@ -429,6 +431,9 @@ const phaseOf = ({ value }: ChatState, turn: Turn | undefined, noTools: boolean)
     case "phaseA":
     case "phaseC":
       return !noTools ? "runningTools" : turn?.outlet.isFlowing === true ? "streaming" : "requesting"
+    case "planning":
+    case "compacting":
+      return "compacting"
     case "hooking":
       return "runningHooks"
     default:

@@ -120,6 +120,8 @@ const allows = (
   const running = (value as { readonly running?: unknown }).running
   if (running === "beginning") return type === "turn.begun" || type === "turn.cancel"
   if (type === "turn.begun") return false
+  if (type.startsWith("compaction.")) return running === "planning"
+  if (kind === "too long") return context.facts.compacting?.at === undefined
   if (kind === "hands over") return context.agent === undefined
   if (kind === "steer") return !Inbox.hasSteers(inbox) && steps.length < 2
   if (kind === "interrupt") return !Inbox.hasInterrupts(inbox)
@@ -145,6 +147,7 @@ const apart = ({ context }: { readonly context: ChatContext }) => {
     [context.children?.length, context.chain?.isOver, context.chain !== undefined],
     [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
     [context.step?.ending?.type, context.step?.count, context.step?.calls],
+    [context.facts.compacting, context.thread.compaction !== undefined],
     [open?.calls.map(({ state }) => state), inbox.map(({ status }) => status)],
     [next?.messages.at(-1)?.role, Inbox.hasSteers(inbox), Inbox.hasInterrupts(inbox)]
   ]
@@ -162,6 +165,8 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     now: 1
   })
   const refused = { type: "refused", error: held(new AdapterError("timeout")) }
+  const tooLong = { type: "refused", error: held(new AdapterError("context_length_exceeded")) }
+  const compaction = { upTo: 0, kept: [], tokens: { before: 2, after: 1 } }
   const closed = {
     thread: { messages: [...hi, assistant("", [call]), answer] },
     pendingToolCalls: []
@@ -215,6 +220,10 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     asks: step("tool_calls", question),
     "leaves calls": step("tool_calls", { manualToolCalls: [call] }),
     refused: { type: "xstate.done.actor.adapterStream", output: refused, actorId: "adapterStream" },
+    "too long": { type: "xstate.done.actor.adapterStream", output: tooLong, actorId: "adapterStream" },
+    "asks for a summary": { type: "compaction.asks", now: 1 },
+    compacted: { type: "compaction.ended", compaction, now: 1 },
+    "not compacted": { type: "compaction.ended", failed: true, now: 1 },
     closed: { type: "calls.closed", closed, now: 1 },
     committed: { type: "commit.ended", now: 1 },
     "not committed": { type: "commit.failed", error: new Error("full"), unanswered: false, now: 1 },
@@ -298,6 +307,12 @@ const stored = ["committed", "not committed", "drained"]
 
 const walks = (): ReadonlyArray<Walk> => [
   walk("one turn", { turn }, "cancel", "taken", "grew", "request died", ...steps),
+  walk(
+    "a request that is too long",
+    { turn, facts: { compacting: {} } },
+    ...["too long", "asks for a summary", "compacted", "not compacted", "cancel", "deadline"],
+    ...["refused", "request died", "answers", "taken"]
+  ),
   walk("a reply with calls", { turn }, "cancel", "deadline", "answers", "taken", ...Object.keys(callEvents)),
   walk("one step", { turn, until: "step" }, "answers", "refused", "cancel", "condition throws"),
   late("a start that is late", { pendingToolCalls: [call], expiresAt: 0 }, "said"),

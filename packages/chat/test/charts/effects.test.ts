@@ -24,6 +24,7 @@ const union: {
       begin: true,
       hooks: true,
       step: true,
+      compaction: true,
       finish: true,
       close: true,
       expire: true,

@@ -362,6 +362,24 @@ const args = choice<Record<string, unknown> | null>(metadata, oneOf(null))
 const outcome = outcomeOf(anything)
 const id = choice<string | null>(text, oneOf(null))
 
+const compaction = fields(
+  {
+    upTo: oneOf(0, 3),
+    kept: oneOf([], [1, 2]),
+    summary: text,
+    pruned: oneOf({ before: 2, characters: 500 }),
+    plan: text,
+    tokens: oneOf({ before: 900, after: 300 }),
+    usage,
+    model: text
+  },
+  "summary",
+  "pruned",
+  "plan",
+  "usage",
+  "model"
+)
+
 const events: { readonly [Tag in Event["type"]]: Gen<Extract<Event, { readonly type: Tag }>> } = {
   message_started: fields({ type: oneOf("message_started"), message: assistant, metadata }, "metadata"),
   text_delta: fields({ type: oneOf("text_delta"), id, delta: text }),
@@ -404,6 +422,7 @@ const events: { readonly [Tag in Event["type"]]: Gen<Extract<Event, { readonly t
     "error"
   ),
   chat_completed: fields({ type: oneOf("chat_completed"), result: chatResult }),
+  thread_compacted: fields({ type: oneOf("thread_compacted"), compaction }),
   request_delayed: fields({
     type: oneOf("request_delayed"),
     waitMs: count,

@@ -224,12 +224,13 @@ export const commitOf = (origin: Origin, { body, items }: ReadEntry): Store.Comm
     return filled === undefined ? { ...commit, entries: [savedBy(commit)] } : commit
   })
 
-const savedBy = ({ kept, messages, known, metadata, state }: Store.Commit): Store.Entry => ({
+const savedBy = ({ kept, messages, known, metadata, compaction, state }: Store.Commit): Store.Entry => ({
   type: "Saved",
   kept,
   messages,
   ...(known !== undefined && { known }),
   ...(metadata !== undefined && { metadata }),
+  ...(compaction !== undefined && { compaction }),
   state
 })
 

@@ -66,7 +66,10 @@ export const dataOperations: Readonly<Record<string, Operation>> = {
   },
   // The cases have the first version of the events.
   "event.tags": () => ({
-    value: Event.tags.filter((tag) => tag !== "request_delayed" && tag !== "reasoning_delta" && tag !== "child_event")
+    value: Event.tags.filter(
+      (tag) =>
+        tag !== "request_delayed" && tag !== "thread_compacted" && tag !== "reasoning_delta" && tag !== "child_event"
+    )
   }),
   "event.is_event": ({ event, value }) => ({
     value: Event.isEvent(event === undefined ? construct(value) : forms.event.from(event))

@@ -1,0 +1,10 @@
+/** What a request has of a long thread, and the port by which a chat compacts it. */
+export type {
+  CompactionCause,
+  CompactionPlan,
+  CompactionSource,
+  Compactor,
+  SummaryReply,
+  SummaryRequest
+} from "./Compactor.ts"
+export { sentMessages, trailingNote } from "./sent.ts"

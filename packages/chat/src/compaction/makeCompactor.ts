@@ -1,0 +1,144 @@
+/**
+ * Makes a compactor of options.
+ *
+ * Owns: the tokens of the messages that it has seen, and what providers have counted, as long as those messages live.
+ */
+import type { Message, Thread } from "../model/index.ts"
+import type { CompactionSource, Compactor, SizedTool } from "./Compactor.ts"
+import { messageTokens, tokensOf, toolTokens } from "./estimate.ts"
+import { Planner, type Sizes } from "./planner.ts"
+import { sentMessages, trailingNote } from "./sent.ts"
+import { prune, type Strategy, summarise } from "./strategies.ts"
+import { ValidationError } from "../errors/index.ts"
+
+/** When a compaction is due, and how it is done. Either `maxTokens` or `window` must be given. */
+export interface CompactionOptions {
+  /** The most tokens of a request. Default: `share` of `window`. */
+  readonly maxTokens?: number | undefined
+  /** The tokens that the model can read at once. */
+  readonly window?: number | undefined
+  /** The share of the window that a request may have. Default: 0.8. */
+  readonly share?: number | undefined
+  /** The share of the bound from which a compaction is due. Default: 0.85. */
+  readonly at?: number | undefined
+  /** The share of the bound that a request should have after a compaction. Default: 0.5. */
+  readonly goal?: number | undefined
+  /** The strategies, which are tried in order until the goal is reached. Default: `prune()`, then `summarise()`. */
+  readonly strategies?: ReadonlyArray<Strategy> | undefined
+}
+
+/** What a provider has counted in the request that ended with a message. */
+interface Count {
+  readonly compaction: Thread["compaction"]
+  readonly tokens: number
+}
+
+/** The most by which a provider's count corrects the estimate. */
+const mostRatio = 4
+
+class OwnCompactor implements Compactor {
+  readonly maxTokens: number
+  readonly #due: number
+  readonly #goal: number
+  readonly #strategies: ReadonlyArray<Strategy>
+  readonly #tokens = new WeakMap<object, number>()
+  readonly #counts = new WeakMap<Message, Count>()
+
+  constructor(options: CompactionOptions) {
+    const { maxTokens, at, goal, strategies } = checked(options)
+    this.maxTokens = maxTokens
+    this.#due = maxTokens * at
+    this.#goal = goal
+    this.#strategies = strategies
+  }
+
+  isDue(source: CompactionSource): boolean {
+    const { thread, aside, tools, instructions } = source
+    let total = instructions === undefined ? 0 : instructions.length / 3
+    const known = this.#tokens
+    for (const message of thread.compaction === undefined ? thread.messages : sentMessages(thread)) {
+      total += known.get(message) ?? this.#of(message)
+    }
+    if (aside !== undefined) for (const message of aside) total += this.#of(message)
+    total += tools.length === 0 ? 0 : (known.get(tools) ?? this.#ofTools(tools))
+    const count = this.#counts.get(thread.messages.at(-1) as Message) ?? this.#counted(thread)
+    return Math.max(total, count === undefined ? 0 : count.tokens) >= this.#due
+  }
+
+  plan(source: CompactionSource, cause: Parameters<Compactor["plan"]>[1]): ReturnType<Compactor["plan"]> {
+    const bounds = { maxTokens: this.maxTokens, goal: this.#goal, strategies: this.#strategies }
+    return new Planner(source, this.#sizes(source), bounds, cause).plan()
+  }
+
+  counted(thread: Thread, tokens: number): void {
+    const last = thread.messages.at(-1)
+    if (last !== undefined) this.#counts.set(last, { compaction: thread.compaction, tokens })
+  }
+
+  #sizes({ thread, aside = [], instructions, tools }: CompactionSource): Sizes {
+    const sizes = {
+      instructions: instructions === undefined ? 0 : tokensOf(instructions),
+      tools: this.#ofTools(tools),
+      aside: aside.reduce((total, message) => total + this.#of(message), 0),
+      of: (message: Message) => this.#of(message)
+    }
+    const sent = [...sentMessages(thread), ...trailingNote(thread)]
+    const estimate = sent.reduce(
+      (total, message) => total + this.#of(message),
+      sizes.instructions + sizes.tools + sizes.aside
+    )
+    const { tokens = 0 } = this.#counted(thread) ?? {}
+    return { ...sizes, ratio: Math.min(mostRatio, Math.max(1, tokens / Math.max(1, estimate))) }
+  }
+
+  /** The last count of a provider, with the estimate of the messages since; `undefined` without one since the compaction. */
+  #counted({ messages, compaction }: Thread): Count | undefined {
+    let tokens = 0
+    for (let place = messages.length - 1; place >= 0; place--) {
+      const message = messages[place]
+      if (message === undefined) continue
+      const count = this.#counts.get(message)
+      if (count !== undefined)
+        return count.compaction === compaction ? { compaction, tokens: count.tokens + tokens } : undefined
+      tokens += this.#of(message)
+    }
+    return undefined
+  }
+
+  #of(message: Message): number {
+    const known = this.#tokens.get(message)
+    if (known !== undefined) return known
+    const tokens = messageTokens(message)
+    this.#tokens.set(message, tokens)
+    return tokens
+  }
+
+  #ofTools(tools: ReadonlyArray<SizedTool>): number {
+    const known = this.#tokens.get(tools)
+    if (known !== undefined) return known
+    const tokens = toolTokens(tools)
+    this.#tokens.set(tools, tokens)
+    return tokens
+  }
+}
+
+/** Makes a compactor. **Errors**: throws a `ValidationError` (`invalid_options`). */
+export const make = (options: CompactionOptions): Compactor => new OwnCompactor(options)
+
+const checked = ({
+  maxTokens,
+  window,
+  share = 0.8,
+  at = 0.85,
+  goal = 0.5,
+  strategies = [prune(), summarise()]
+}: CompactionOptions) => {
+  const bound = maxTokens ?? (window === undefined ? NaN : Math.floor(window * share))
+  const bad = (field: string, reason: string): never => {
+    throw new ValidationError("invalid_options", [{ field: [field], reason }])
+  }
+  if (!(bound >= 100)) bad("maxTokens", "must_be_a number of tokens from 100 on; or give the window of the model")
+  if (!(at > 0 && at <= 1)) bad("at", "must_be_a share of the bound, more than 0 and at most 1")
+  if (!(goal > 0 && goal < at)) bad("goal", "must_be_a share of the bound, more than 0 and less than `at`")
+  return { maxTokens: bound, at, goal, strategies }
+}

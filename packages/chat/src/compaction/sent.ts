@@ -1,0 +1,92 @@
+/**
+ * The messages of a request: a pure function of the thread.
+ *
+ * PREFIX1. Between two compactions, the messages of a request, without the trailing note, extend those of the request before.
+ * PREFIX2. A compaction changes them once.
+ */
+import type { Compaction, Message, Thread, ToolMessage, UserMessage } from "../model/index.ts"
+import { mediaText } from "../model/index.ts"
+
+/** The messages that a request has of a thread. */
+export const sentMessages = ({ messages, compaction }: Thread): ReadonlyArray<Message> => {
+  if (compaction === undefined || compaction.upTo > messages.length) return messages
+  const { upTo, kept, pruned } = compaction
+  const sent: Array<Message> = upTo === 0 ? [] : [summaryMessage(compaction)]
+  const add = (place: number): void => {
+    const message = messages[place]
+    if (message !== undefined)
+      sent.push(
+        pruned === undefined || place >= pruned.before ? message : shortResult(message, place, pruned.characters)
+      )
+  }
+  kept.forEach(add)
+  for (let place = upTo; place < messages.length; place++) add(place)
+  return sent
+}
+
+/** The message in place of those that a request leaves out. */
+export const summaryMessage = ({ upTo, summary }: Pick<Compaction, "upTo" | "summary">): UserMessage => {
+  const about = `The first ${upTo} messages of this conversation are not in this request.`
+  return {
+    role: "user",
+    content: summary === undefined ? `[${about}]` : `[${about} Their summary:]\n<summary>\n${summary}\n</summary>`
+  }
+}
+
+/** The text of a result, and of its images and files their description. */
+export const resultOf = ({ content }: ToolMessage): string =>
+  typeof content === "string"
+    ? content
+    : content
+        .map((part) => (part.type === "text" || part.type === "reasoning" ? part.text : mediaText(part)))
+        .join("\n")
+
+/** A result as its head and its tail, with the number by which `read_result` finds it; any other message unchanged. */
+export const shortResult = (message: Message, place: number, characters: number): Message => {
+  if (message.role !== "tool") return message
+  const text = resultOf(message)
+  if (text.length <= characters) return typeof message.content === "string" ? message : { ...message, content: text }
+  const head = cutAt(text, Math.ceil(characters * 0.7))
+  const tail = cutFrom(text, text.length - Math.floor(characters * 0.3))
+  const left = text.length - head.length - tail.length
+  return { ...message, content: `${head}\n[${left} characters left out; message ${place} has them]\n${tail}` }
+}
+
+/** The text before a place, which does not split a character of two code units. */
+const cutAt = (text: string, at: number): string => text.slice(0, isSplit(text, at) ? at - 1 : at)
+
+const cutFrom = (text: string, at: number): string => text.slice(isSplit(text, at) ? at + 1 : at)
+
+const isSplit = (text: string, at: number): boolean => {
+  const unit = text.charCodeAt(at)
+  return unit >= 0xdc00 && unit <= 0xdfff
+}
+
+/** The name of the tool whose last call is the plan of a conversation. */
+export const planTool = "plan"
+
+/** The plan that the last call of the plan tool from a place on wrote; `undefined` without one. */
+export const planFrom = (messages: ReadonlyArray<Message>, from: number): string | undefined => {
+  for (let place = messages.length - 1; place >= from; place--) {
+    const message = messages[place]
+    const call =
+      message?.role === "assistant" ? message.toolCalls?.findLast(({ name }) => name === planTool) : undefined
+    const plan = call?.arguments?.["plan"]
+    if (typeof plan === "string") return plan
+  }
+  return undefined
+}
+
+/** The note at the end of a request: the plan, if the request has not its call. */
+export const trailingNote = ({ messages, compaction }: Thread): ReadonlyArray<UserMessage> => {
+  const { plan, upTo = 0 } = compaction ?? {}
+  if (plan === undefined || upTo > messages.length || planFrom(messages, upTo) !== undefined) return []
+  return [{ role: "user", content: `[The present plan of this conversation:]\n<plan>\n${plan}\n</plan>` }]
+}
+
+/** The name of the tool that recalls memories. */
+export const recallTool = "recall"
+
+/** Whether a message is the result of a call that recalled memories, which a summary leaves out. */
+export const isRecalled = (message: Message, names: ReadonlyMap<string, string>): boolean =>
+  message.role === "tool" && names.get(message.toolCallId) === recallTool

@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest"
+import { Chat, Engine, Fake, tool, Troupe, user } from "@troupe/chat"
+import { Compaction } from "@troupe/chat/compaction"
+import { AdapterError } from "@troupe/chat/errors"
+import type { Request } from "@troupe/chat/models"
+import { Message } from "@troupe/chat/messages"
+import { Store } from "@troupe/chat/store"
+
+const many = "a few words that fill the request ".repeat(30)
+
+/** An adapter that keeps its requests, and answers those for a summary. */
+const recorded = (answer: (request: Request, number: number) => Parameters<typeof Fake.make>[0] | Error) => {
+  const requests: Array<Request> = []
+  const summaries: Array<Request> = []
+  const adapter: ReturnType<typeof Fake.make> = {
+    ...Fake.make({ script: [] }),
+    stream: (request, options) => {
+      const isSummary = JSON.stringify(request.messages).includes("Write the summary.")
+      const list = isSummary ? summaries : requests
+      list.push(request)
+      const given = answer(request, list.length)
+      if (given instanceof Error) throw given
+      return Fake.make(given).stream(request, options)
+    }
+  }
+  return { adapter, requests, summaries, isSummary: (request: Request) => summaries.includes(request) }
+}
+
+const says = (text: string, usage = {}) => ({ script: [{ text }, { usage }, { finish: "stop" as const }] })
+
+describe("the state compacting", () => {
+  it("a chat near its bound asks for a summary, stores one entry, and sends the summary in place of the messages", async () => {
+    const world = recorded((request) =>
+      says(JSON.stringify(request.messages).includes("Write the summary.") ? "They greeted." : many)
+    )
+    const store = Store.memory()
+    const compaction = Compaction.make({ maxTokens: 1_500, strategies: [Compaction.summarise()] })
+    const troupe = await Troupe.start({ adapter: world.adapter, store, compaction, instructions: "Be kind." })
+    const chat = await troupe.chat("a")
+    const seen: Array<string> = []
+    for (let turn = 0; turn < 6; turn++) {
+      for await (const event of chat.send(`${turn}: ${many}`))
+        if (event.type === "thread_compacted") seen.push(event.type)
+    }
+    expect(world.summaries.length).toBeGreaterThan(0)
+    expect(seen).toHaveLength(world.summaries.length)
+    const last = world.requests.at(-1)
+    expect(last?.messages.slice(0, 2)).toEqual([
+      Message.system("Be kind."),
+      expect.objectContaining({ role: "user", content: expect.stringContaining("They greeted.") })
+    ])
+    const record = await store.load("a")
+    expect(record?.thread.messages).toHaveLength(12)
+    expect(record?.thread.compaction).toMatchObject({
+      summary: "They greeted.",
+      tokens: { before: expect.any(Number) }
+    })
+    const named = (await store.history("a")).flatMap(({ entries = [] }) => entries.map(({ type }) => type))
+    expect(named.filter((type) => type === "Compacted")).toHaveLength(world.summaries.length)
+    await troupe.stop()
+  })
+
+  it("COMPACT2: when the summary fails, the turn continues without it, within the bound", async () => {
+    const world = recorded((request) =>
+      JSON.stringify(request.messages).includes("Write the summary.") ? new AdapterError("invalid_request") : says(many)
+    )
+    const compaction = Compaction.make({ maxTokens: 1_500, strategies: [Compaction.summarise()] })
+    const troupe = await Troupe.start({ adapter: world.adapter, compaction })
+    const chat = await troupe.chat("a")
+    for (let turn = 0; turn < 6; turn++) {
+      expect(await chat.send(`${turn}: ${many}`).result()).toMatchObject({ haltedReason: "completed" })
+    }
+    expect(world.summaries.length).toBeGreaterThan(0)
+    expect(world.requests.at(-1)?.messages.length).toBeLessThan(11)
+    await troupe.stop()
+  })
+
+  it("a request that the provider refuses as too long is compacted once; when it is refused again, the turn ends with its error", async () => {
+    let refusals = 1
+    const world = recorded((request) => {
+      if (JSON.stringify(request.messages).includes("Write the summary.")) return says("Short.")
+      if (refusals-- > 0) return new AdapterError("context_length_exceeded")
+      return says("Done.")
+    })
+    const compaction = Compaction.make({ maxTokens: 100_000, strategies: [Compaction.summarise({ keepTokens: 50 })] })
+    const engine = Engine.make({ adapter: world.adapter })
+    const thread = [user(many), Message.assistant(many), user("and now?")]
+    const result = await Chat.run(engine, thread, { compaction })
+    expect(result).toMatchObject({ haltedReason: "completed", thread: { compaction: { summary: "Short.", upTo: 2 } } })
+    refusals = 5
+    const refused = Chat.run(engine, thread, { compaction })
+    await expect(refused).rejects.toMatchObject({ reason: "context_length_exceeded" })
+    expect(world.requests).toHaveLength(4)
+  })
+
+  it("COMPACT1: the usage of the summary is in the usage and in the budget of the turn", async () => {
+    const world = recorded((request) =>
+      JSON.stringify(request.messages).includes("Write the summary.")
+        ? says("Short.", { inputTokens: 900, outputTokens: 100 })
+        : {
+            script: [
+              { toolCall: { id: `c${request.messages.length}`, name: "look", arguments: {} } },
+              { usage: { inputTokens: 1, outputTokens: 1 } },
+              { finish: "tool_calls" }
+            ]
+          }
+    )
+    const look = tool({ name: "look", effect: "read", execute: () => many })
+    const compaction = Compaction.make({ maxTokens: 1_000, strategies: [Compaction.summarise()] })
+    const engine = Engine.make({ adapter: world.adapter, tools: [look] })
+    const result = await Chat.run(engine, [user("go")], { compaction, budget: { tokens: 1_000 }, maxTurns: 20 })
+    expect(result).toMatchObject({ haltedReason: "budget_tokens" })
+    expect(world.summaries).toHaveLength(1)
+  })
+
+  it("a request that no compaction makes small enough ends the turn with context_too_large, and nothing is sent", async () => {
+    const world = recorded(() => says("Never."))
+    const troupe = await Troupe.start({ adapter: world.adapter, compaction: Compaction.make({ maxTokens: 500 }) })
+    const result = await (await troupe.chat("a")).send(many.repeat(20)).result()
+    expect(result).toMatchObject({
+      haltedReason: "error",
+      metadata: { error: { reason: "context_too_large", metadata: { part: "input" } } }
+    })
+    expect(world.requests).toEqual([])
+    await troupe.stop()
+  })
+
+  it("a cancel during the summary ends the turn as cancelled, and the thread stays as it was", async () => {
+    const world = recorded((request) =>
+      JSON.stringify(request.messages).includes("Write the summary.")
+        ? { script: [{ text: "a" }, { hang: true }] }
+        : says(many)
+    )
+    const compaction = Compaction.make({ maxTokens: 1_500, strategies: [Compaction.summarise()] })
+    const troupe = await Troupe.start({ adapter: world.adapter, compaction })
+    const chat = await troupe.chat("a")
+    let cancelled: string | undefined
+    for (let turn = 0; turn < 6 && cancelled === undefined; turn++) {
+      const sent = chat.send(`${turn}: ${many}`)
+      const isOver = sent.result().then(({ haltedReason }) => haltedReason)
+      while (
+        world.summaries.length === 0 &&
+        (await Promise.race([isOver, new Promise((next) => setImmediate(next))])) === undefined
+      );
+      if (world.summaries.length > 0) {
+        await chat.cancel()
+        cancelled = await isOver
+      }
+    }
+    expect(cancelled).toBe("cancelled")
+    expect(chat.getSnapshot()?.context.thread.compaction).toBeUndefined()
+    await troupe.stop()
+  })
+
+  it("a rewind to before the entry undoes it, and a fork keeps it", async () => {
+    const world = recorded((request) =>
+      says(JSON.stringify(request.messages).includes("Write the summary.") ? "Short." : many)
+    )
+    const store = Store.memory()
+    const compaction = Compaction.make({ maxTokens: 1_500, strategies: [Compaction.summarise()] })
+    const troupe = await Troupe.start({ adapter: world.adapter, store, compaction })
+    const chat = await troupe.chat("a")
+    for (let turn = 0; turn < 4; turn++) await chat.send(`${turn}: ${many}`).result()
+    const history = await store.history("a")
+    const at = history.find(({ entries = [] }) => entries.some(({ type }) => type === "Compacted"))?.seq ?? 0
+    expect(at).toBeGreaterThan(1)
+    await troupe.fork("a", { id: "b" })
+    expect((await store.load("b"))?.thread.compaction?.summary).toBe("Short.")
+    await troupe.rewind("a", at - 1)
+    expect((await store.load("a"))?.thread.compaction).toBeUndefined()
+    await troupe.stop()
+  })
+})
