@@ -47,8 +47,8 @@ describe("folding events", () => {
   })
 
   test("the version of the events is that of their last tag; an event of a later version changes nothing", () => {
-    expect(Events.Event.version).toBe(4)
-    expect(Events.tags).toHaveLength(19)
+    expect(Events.Event.version).toBe(5)
+    expect(Events.tags).toHaveLength(20)
     expect(Events.tags).toContain("reasoning_delta")
     const later = { type: "tag_of_a_later_version", id: "0", delta: "x" }
     expect(fold(text("a"), later, finish("stop"))).toEqual(fold(text("a"), finish("stop")))

@@ -32,3 +32,8 @@ export const isAnswered = ({ kind }: Pick<PendingApproval, "kind">): boolean =>
 /** Whether this is the address of a wait below a call. */
 export const isBelow = (id: string | undefined, toolCallId: string): boolean =>
   id?.startsWith(`${toolCallId}/~/`) === true
+
+/** What a client gets of a compaction: that it ran, and how large requests are. */
+export const compactedData = ({
+  compaction: { upTo, tokens }
+}: Extract<Event, { readonly type: "thread_compacted" }>): Readonly<Record<string, unknown>> => ({ upTo, tokens })

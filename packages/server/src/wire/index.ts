@@ -26,7 +26,7 @@ export {
   valueOf
 } from "./chatReply.ts"
 export type { StepMessages } from "./chatReply.ts"
-export { childData, isAnswered, isBelow } from "./childData.ts"
+export { childData, compactedData, isAnswered, isBelow } from "./childData.ts"
 export { WirePart, checkedAnswer, checkedContent, checkedLength, checkedResult, filePart } from "./clientContent.ts"
 export type { CallResult } from "./clientContent.ts"
 export { manualTool } from "./clientTools.ts"

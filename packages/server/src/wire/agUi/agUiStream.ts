@@ -7,7 +7,7 @@
  */
 import type { Event } from "@troupe/chat/events"
 import { type ContentPart, type Message, Message as Messages, type ToolCall } from "@troupe/chat/messages"
-import { callsOf, childData, errorCode, errorText, leftBy } from "../index.ts"
+import { callsOf, childData, compactedData, errorCode, errorText, leftBy } from "../index.ts"
 import {
   activitiesOf,
   agUiMessages,
@@ -105,6 +105,8 @@ export class AgUiStream {
         const { type: _, ...value } = event
         return [{ type: "CUSTOM", name: "troupe.delayed", value }]
       }
+      case "thread_compacted":
+        return [{ type: "CUSTOM", name: "troupe.compacted", value: compactedData(event) }]
       case "child_event": {
         const value = childData(event)
         return value === undefined ? [] : [{ type: "CUSTOM", name: "troupe.child", value }]

@@ -15,7 +15,7 @@ import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import type { Outcome } from "@troupe/chat/results"
 import type { PendingApproval } from "@troupe/chat/tools"
-import { childData, errorCode, errorText, leftBy, type StepMessages, stepsOf } from "../index.ts"
+import { childData, compactedData, errorCode, errorText, leftBy, type StepMessages, stepsOf } from "../index.ts"
 import { type UiChunk, UiBlocks } from "./uiBlocks.ts"
 import type { UiMetadata } from "./uiMetadata.ts"
 import { answerOf, answerState, belowPart, stepParts, type ToolPart, type UiAnswer, type UiPart } from "./uiParts.ts"
@@ -134,6 +134,7 @@ export class UiStream {
       case "chat_completed":
         return this.ended(event.result)
       case "request_delayed":
+      case "thread_compacted":
       case "child_event":
         return transientData(event)
       case "tool_execution_started":
@@ -379,11 +380,14 @@ const finishReasons: Readonly<Record<string, string>> = {
 
 /** The data part of an event that no message keeps. */
 const transientData = (
-  event: Extract<Event, { readonly type: "request_delayed" | "child_event" }>
+  event: Extract<Event, { readonly type: "request_delayed" | "thread_compacted" | "child_event" }>
 ): ReadonlyArray<UiChunk> => {
   if (event.type === "child_event") {
     const child = childData(event)
     return child === undefined ? [] : [{ type: "data-troupe-child", transient: true, data: child }]
+  }
+  if (event.type === "thread_compacted") {
+    return [{ type: "data-troupe-compacted", transient: true, data: compactedData(event) }]
   }
   const { type: _, ...data } = event
   return [{ type: "data-troupe-delayed", transient: true, data }]
