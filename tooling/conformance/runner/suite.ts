@@ -13,7 +13,7 @@ export type ClockKind = "virtual" | "real"
 
 /** The facts of a case that deviations read, the same for all suites. */
 export interface CaseFacts {
-  readonly suite: "otp" | "chat" | "dispatch" | "practice" | "schema"
+  readonly suite: "otp" | "gen-statem" | "chat" | "dispatch" | "practice" | "schema"
   /** The operation of the case: a key of its suite's table of operations. */
   readonly operation: string
   readonly given: Fields

@@ -39,12 +39,11 @@ const spoiled = (content: unknown): unknown => {
   return listOf(wrong).map((expected, index) => ({
     ...one,
     id: `${String(one["id"])} wrong ${index}`,
-    ...expecting(expected)
+    ...expecting(expected, "log" in one ? "log" : "then")
   }))
 }
 
-const keyed = (key: string, value: unknown): Fields => ({ [key]: value })
-const expecting = (expected: unknown): Fields => keyed("then", expected)
+const expecting = (expected: unknown, key = "then"): Fields => ({ [key]: expected })
 
 test.each(files)("CASE1 when the runner reads $suite/$file, each case ends with its verdict", async (file) => {
   const results = await resultsOf(file)

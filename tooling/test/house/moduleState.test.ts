@@ -17,7 +17,7 @@ const kinds = {
   live: `chat/blob/references newBytes, chat/call/zombieTable tables, chat/inbox/inputReceipt series, chat/troupe/chatDirectory ofTroupe,
     otp/application/applicationTable tables, otp/core/keyValue ids, otp/machine/StateMachine processes, otp/machine/actorMembers logics,
     otp/machine/actorTable actors, otp/machine/actorTable systems, otp/machine/chart/chartActions builtIns,
-    otp/machine/chart/hostedActors actors, otp/machine/chart/hostedActors effects,
+    otp/machine/chart/hostedActors actors, otp/machine/chart/queuedMachine queued, otp/machine/chart/hostedActors effects,
     otp/machine/chart/hostedActors environments, otp/machine/chart/hostedActors hosts, otp/machine/effectActor running,
     otp/machine/host/chartSnapshot facades, otp/machine/host/chartSnapshot cells, otp/machine/processActor linked,
     react/hooks/paced paces, otp/observe/suspension suspensions, otp/process/Timer timers, otp/process/processScope scopes, otp/process/processScope aborts,

@@ -46,10 +46,20 @@ import type {
   SnapshotFrom,
   Subscription
 } from "xstate"
-import { type ExitReason, NameTaken, type OfKind, type Pid, StopMessage, type System } from "../core/index.ts"
+import {
+  type CallExit,
+  type ExitReason,
+  type Name,
+  NameTaken,
+  type OfKind,
+  type Pid,
+  StopMessage,
+  type System
+} from "../core/index.ts"
 import * as xstate from "xstate"
 import {
   type ActorScope,
+  addQueue,
   bindMachine,
   checkStored,
   ChartTable,
@@ -71,14 +81,16 @@ import { host } from "./machineHost.ts"
 import { startProcess, stopProcess } from "./processActor.ts"
 import { afterEvent, beginning } from "./workSnapshot.ts"
 import type { WorkEvent } from "./workSnapshot.ts"
-import { register } from "../process/index.ts"
+import { callAt, callEffectAt, type CallOptions, type From, register } from "../process/index.ts"
 
 declare const machineOf: unique symbol
 
-/** A process that runs a machine; its messages are the machine's events. */
-export interface MachinePid<in out L extends AnyActorLogic> extends Pid<EventFromLogic<L>>, OfKind<"machine"> {
+interface Running<in out L extends AnyActorLogic> extends OfKind<"machine"> {
   readonly [machineOf]?: (machine: L) => L
 }
+
+/** A process that runs a machine; its messages are the machine's events. */
+export interface MachinePid<in out L extends AnyActorLogic> extends Running<L>, Pid<EventFromLogic<L>> {}
 
 type Inspector = ((event: InspectionEvent) => void) | Observer<InspectionEvent>
 
@@ -340,6 +352,87 @@ export const fromEffect = <A, E = never, I = NonReducibleUnknown>(
  */
 export { assign, cancel, raise, sendParent, sendTo, sendToChild, spawnChild, stopChild } from "./chart/index.ts"
 
+/**
+ * The actions of `gen_statem`, for machines that are `hosted`. They do the same under a bare `createActor`.
+ *
+ * **Details**
+ *
+ * - `postpone` keeps the event. After the next change of the state, all kept events are taken again, the oldest first. They are in
+ *   the context, as `postponed`.
+ * - `insert(event)` puts an event before all events that wait. `raise` comes before both, in the order of the raises.
+ * - `timeout(id, event, ms)` sends the event after so many milliseconds. Set again, it starts again. `cancel(id)` ends it.
+ * - `stateTimeout(event, ms)` ends when the state changes, `eventTimeout(event, ms)` when an event is taken. There is one of each.
+ * - A timeout of 0 comes before the events that the machine has not received. One of `Infinity` only ends the one before.
+ * - `reply(value)` replies to the `from` of the event, `reply(value, to)` to the one that `to` returns, for example from the context.
+ *
+ * An event, a delay and a value may be functions of `{ context, event }`.
+ */
+export { eventTimeout, insert, postpone, reply, stateTimeout, timeout } from "./chart/index.ts"
+
+/** The events of a machine that are calls, by their types. */
+type Calls<L extends AnyActorLogic> = {
+  readonly [E in Extract<EventFromLogic<L>, { readonly from: From<never> }> as E["type"]]: E
+}
+
+/** The reply to a call. */
+type ReplyTo<E> = E extends { readonly from: From<infer Reply> } ? Reply : never
+
+/** A machine that is called: its process, or the address of one. */
+type CallTarget<L extends AnyActorLogic> = (Pid & Running<L>) | Name<never, Pid & Running<L>>
+
+const asEvent = (request: unknown, from: unknown): object => Object.assign({}, request, { from })
+
+/**
+ * Sends a machine an event and waits for the reply.
+ *
+ * **When to use**
+ *
+ * For events that have `from: StateMachine.From<Reply>` in the types of the machine. The call adds it. The machine replies with the
+ * action `reply`, in this state or in a later one; `postpone` keeps a call like any event.
+ *
+ * **Errors**
+ *
+ * Rejects with `CallExit`, like `GenServer.call`: `timeout`, `noproc`, `calling_self`, or the exit reason of the machine.
+ *
+ * **Gotchas**
+ *
+ * An event that the machine ignores gets no reply. A stored snapshot has no callers: restored, it replies to none.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { StateMachine, System } from "@troupe/otp"
+ * import { setup } from "xstate"
+ *
+ * const counter = StateMachine.hosted(
+ *   setup({
+ *     types: { context: {} as { count: number }, events: {} as { type: "next"; from: StateMachine.From<number> } },
+ *     actions: {
+ *       add: StateMachine.assign({ count: ({ context }) => context.count + 1 }),
+ *       answer: StateMachine.reply(({ context }) => context.count)
+ *     }
+ *   }).createMachine({ context: { count: 41 }, on: { next: { actions: ["add", "answer"] } } })
+ * )
+ * const system = System.make()
+ * const pid = StateMachine.start(system, counter)
+ * await StateMachine.call(pid, { type: "next" }) // => 42
+ * await System.stop(system)
+ * ```
+ */
+export const call = <L extends AnyActorLogic, const T extends keyof Calls<L>>(
+  target: CallTarget<L>,
+  event: { readonly type: T } & Omit<Calls<L>[T], "from" | "type">,
+  options?: CallOptions
+): Promise<ReplyTo<Calls<L>[T]>> => callAt(target, event, asEvent, "StateMachine.call", options)
+
+/** Sends a machine an event and waits for the reply, like `call`; interrupting the effect cancels the call. */
+export const callEffect = <L extends AnyActorLogic, const T extends keyof Calls<L>>(
+  target: CallTarget<L>,
+  event: { readonly type: T } & Omit<Calls<L>[T], "from" | "type">,
+  options?: CallOptions
+): Effect.Effect<ReplyTo<Calls<L>[T]>, CallExit> => callEffectAt(target, event, asEvent, "StateMachine.call", options)
+
+export type { CallOptions, From } from "../process/index.ts"
+
 export type { ActorScope, RunningCallback } from "./chart/index.ts"
 
 export { published } from "./publishedChart.ts"
@@ -398,6 +491,7 @@ export const effect = <Params, Env = unknown, Sent extends EventObject = EventOb
  */
 export const hosted = <M extends AnyStateMachine>(machine: M, options: HostedOptions<M> = {}): M => {
   registerChild(machine, options)
+  addQueue(machine)
   return machine
 }
 

@@ -9,9 +9,13 @@
  * PCALL3. When a timeout passes while the server has unread messages and only waits for the thread, the timeout starts
  *        again. It starts for the last time when the server has taken the messages that waited.
  */
-import { CallExit, type ExitReason } from "../core/index.ts"
+import * as Effect from "effect/Effect"
+import { CallExit, type ExitReason, milliseconds, type Pid, type Target, type Timeout } from "../core/index.ts"
+import { afterTurn } from "../time/index.ts"
+import { cellAt } from "./resolveTarget.ts"
 import {
   type Cell,
+  cellOf,
   deliver,
   MailboxTask,
   type Resource,
@@ -19,6 +23,26 @@ import {
   type Timer,
   type Watcher
 } from "../kernel/index.ts"
+
+declare const reply_: unique symbol
+
+/** The caller of a call: reply to it with `reply`. */
+export interface From<in Reply> {
+  readonly [reply_]?: ((reply: Reply) => void) | undefined
+}
+
+/**
+ * The options of a call.
+ *
+ * **Details**: a timeout measures the server, not the machine. When it passes while the server has unread messages and only waits
+ * for the thread, it starts again. It starts for the last time when the server has taken the messages that waited.
+ */
+export interface CallOptions {
+  /** How long the call waits for its reply. Default: 5 seconds. */
+  readonly timeout?: Timeout
+  /** The calling process; when it dies, the call is cancelled. Default: the process that has its turn. */
+  readonly from?: Pid
+}
 
 /** The callbacks of a caller; one of them is called, exactly once. */
 export interface Settle {
@@ -40,7 +64,7 @@ export class PendingCall implements Watcher, Resource {
   #timer: Timer | undefined
   /** Whether the server still has to take the messages that waited when a timeout passed (PCALL3). */
   #turn: "unknown" | "due" | "had" = "unknown"
-  open = true
+  #open = true
 
   constructor(route: Route, settle: Settle) {
     this.#route = route
@@ -53,7 +77,7 @@ export class PendingCall implements Watcher, Resource {
     if (server === undefined || server.dead) return this.#fail("noproc")
     if (server === caller) return this.#fail("calling_self")
     if (caller?.dead === true) {
-      this.open = false
+      this.#open = false
       return
     }
     server.watch(this)
@@ -78,7 +102,7 @@ export class PendingCall implements Watcher, Resource {
 
   #hadTurn(server: Cell): void {
     this.#turn = "had"
-    if (!this.open) return
+    if (!this.#open) return
     this.#timer?.close()
     this.#startTimer(server)
   }
@@ -106,14 +130,54 @@ export class PendingCall implements Watcher, Resource {
   }
 
   #leave(): boolean {
-    if (!this.open) return false
-    this.open = false
+    if (!this.#open) return false
+    this.#open = false
     this.#timer?.close()
     this.#route.server?.watchers?.delete(this)
     this.#route.caller?.disown(this)
     return true
   }
 }
+
+/** Puts a request and its caller into a message. */
+type Enclose = (request: unknown, from: PendingCall) => unknown
+
+const routeTo = (target: Target, where: string, options: CallOptions | undefined): Route => {
+  const server = cellAt(target)
+  const caller = options?.from === undefined ? server?.kernel.current : cellOf(options.from)
+  return { server, caller, ms: milliseconds(options?.timeout ?? 5000), in: where }
+}
+
+/** Calls a process; `where` names the function in the error. */
+export const callAt = <Reply>(
+  target: Target,
+  request: unknown,
+  enclose: Enclose,
+  where: string,
+  options: CallOptions | undefined
+): Promise<Reply> =>
+  new Promise((resolve, reject) => {
+    const answered = (value: unknown): void => resolve(value as Reply)
+    const pending = new PendingCall(routeTo(target, where, options), { answered, failed: reject })
+    pending.begin(enclose(request, pending))
+  })
+
+/** Calls a process, like `callAt`; interrupting the effect cancels the call. */
+export const callEffectAt = <Reply>(
+  target: Target,
+  request: unknown,
+  enclose: Enclose,
+  where: string,
+  options: CallOptions | undefined
+): Effect.Effect<Reply, CallExit> =>
+  Effect.callback((resume) => {
+    const pending = new PendingCall(routeTo(target, where, options), {
+      answered: (value) => afterTurn(() => resume(Effect.succeed(value as Reply))),
+      failed: (error) => afterTurn(() => resume(Effect.fail(error)))
+    })
+    pending.begin(enclose(request, pending))
+    return Effect.sync(() => pending.close())
+  })
 
 export class CallMessage {
   readonly request: unknown

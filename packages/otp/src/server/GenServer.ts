@@ -46,7 +46,17 @@ import {
   type Timeout
 } from "../core/index.ts"
 import { afterTurn } from "../time/index.ts"
-import { addressOf, CallMessage, cellAt, deliverTo, PendingCall } from "../process/index.ts"
+import {
+  addressOf,
+  callAt,
+  callEffectAt,
+  CallMessage,
+  type CallOptions,
+  cellAt,
+  deliverTo,
+  type From,
+  PendingCall
+} from "../process/index.ts"
 import { callAll } from "./multiCall.ts"
 import type { CallsOutcome } from "./multiCall.ts"
 import { Cell, cellOf, deliver, kernelOf } from "../kernel/index.ts"
@@ -77,11 +87,6 @@ export interface Server<in Call = never, out Reply = unknown, in Cast = never, i
 export type ServerTarget<Call = never, Reply = unknown, Cast = never> =
   | Server<Call, Reply, Cast>
   | Name<never, Server<Call, Reply, Cast>>
-
-/** The caller of a call: reply to it with `reply`. */
-export interface From<in Reply> {
-  readonly [call_]?: ((reply: Reply) => void) | undefined
-}
 
 /** A result now or later: a value, a promise, or an effect that runs in a fiber of the server. */
 export type Answer<A> = A | Promise<A> | Effect.Effect<A, unknown>
@@ -248,6 +253,7 @@ export const make = <
 const erase = (definition: object): Callbacks => definition as unknown as Callbacks
 
 export type { ServerOptions as StartOptions } from "./startServer.ts"
+export type { CallOptions, From } from "../process/index.ts"
 
 /**
  * Starts a server without a link.
@@ -320,26 +326,9 @@ export const spawnLink = <Args, S, Call, Reply, Cast, Info>(
 ): Server<Call, Reply, Cast, Info> =>
   launchServer(cellOf(parent).kernel, cellOf(parent), erase(definition), args, { label: definition.label, ...options })
 
-/**
- * The options of a call.
- *
- * **Details**: a timeout measures the server, not the machine. When it passes while the server has unread messages and only waits
- * for the thread, it starts again. It starts for the last time when the server has taken the messages that waited.
- */
-export interface CallOptions {
-  /** How long the call waits for its reply. Default: 5 seconds. */
-  readonly timeout?: Timeout
-  /** The calling process; when it dies, the call is cancelled. Default: the process that has its turn. */
-  readonly from?: Pid
-}
-
 const timeOf = (options: CallOptions | undefined): number => milliseconds(options?.timeout ?? 5000)
 
-const routeOf = (target: Pid | Name, options: CallOptions | undefined) => {
-  const server = cellAt(target)
-  const caller = options?.from === undefined ? server?.kernel.current : cellOf(options.from)
-  return { server, caller, ms: milliseconds(options?.timeout ?? 5000), in: "GenServer.call" }
-}
+const asCall = (request: unknown, from: PendingCall): CallMessage => new CallMessage(request, from)
 
 /**
  * Calls a server and waits for its reply.
@@ -356,27 +345,14 @@ export const call = <Call, Reply>(
   target: ServerTarget<Call, Reply>,
   request: Call,
   options?: CallOptions
-): Promise<Reply> =>
-  new Promise((resolve, reject) => {
-    const answered = (value: unknown): void => resolve(value as Reply)
-    const pending = new PendingCall(routeOf(target, options), { answered, failed: reject })
-    pending.begin(new CallMessage(request, pending))
-  })
+): Promise<Reply> => callAt(target, request, asCall, "GenServer.call", options)
 
 /** Calls a server, like `call`; interrupting the effect cancels the call. */
 export const callEffect = <Call, Reply>(
   target: ServerTarget<Call, Reply>,
   request: Call,
   options?: CallOptions
-): Effect.Effect<Reply, CallExit> =>
-  Effects.callback((resume) => {
-    const pending = new PendingCall(routeOf(target, options), {
-      answered: (value) => afterTurn(() => resume(Effects.succeed(value as Reply))),
-      failed: (error) => afterTurn(() => resume(Effects.fail(error)))
-    })
-    pending.begin(new CallMessage(request, pending))
-    return Effects.sync(() => pending.close())
-  })
+): Effect.Effect<Reply, CallExit> => callEffectAt(target, request, asCall, "GenServer.call", options)
 
 /** The outcome of a call to several servers: the replies, and the failures, each in the order of the servers. */
 export type MultiReply<Call, Reply> = CallsOutcome<ServerTarget<Call, Reply>, Reply>

@@ -55,3 +55,53 @@ StateMachine.start(system, plain)
 StateMachine.startLink(parent, plain, { name: "plain" })
 // @ts-expect-error it takes no input
 StateMachine.start(system, plain, { inputs: 1 })
+
+/** Calls of a machine: its events with `from`. */
+const { insert, postpone, reply, stateTimeout, timeout } = StateMachine
+const shop = StateMachine.hosted(
+  setup({
+    types: {
+      context: {} as { readonly stock: number },
+      events: {} as
+        | { readonly type: "stock"; readonly from: StateMachine.From<number> }
+        | { readonly type: "buy"; readonly item: string; readonly from: StateMachine.From<"sold" | "none"> }
+        | { readonly type: "open" }
+    },
+    actions: {
+      postpone,
+      stock: reply(({ context }) => context.stock),
+      named: reply(({ event }, { word }: { readonly word: string }) => `${event.type} ${word}`),
+      open: insert({ type: "open" }),
+      close: stateTimeout({ type: "open" }, ({ context }) => context.stock),
+      later: timeout(
+        "slow",
+        () => ({ type: "open" }),
+        (_, ms: number) => ms
+      )
+    }
+  }).createMachine({
+    context: { stock: 1 },
+    entry: [{ type: "later", params: 5 }, "close", "open"],
+    on: {
+      stock: { actions: "stock" },
+      buy: { actions: [{ type: "named", params: { word: "yes" } }, "postpone"] }
+    }
+  })
+)
+const open = StateMachine.start(system, shop)
+expectTypeOf(StateMachine.call(open, { type: "stock" })).toEqualTypeOf<Promise<number>>()
+expectTypeOf(StateMachine.call(open, { type: "buy", item: "a" })).toEqualTypeOf<Promise<"sold" | "none">>()
+// @ts-expect-error the event lacks its data
+void StateMachine.call(open, { type: "buy" })
+// @ts-expect-error the event has no reply
+void StateMachine.call(open, { type: "open" })
+// @ts-expect-error the machine has no calls
+void StateMachine.call(pid, { type: "stop" })
+setup({
+  types: { events: {} as { readonly type: "open" } },
+  actions: {
+    open: insert({ type: "open" }),
+    // @ts-expect-error the machine has no such event
+    close: insert({ type: "close" })
+  }
+})

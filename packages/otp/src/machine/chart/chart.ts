@@ -12,26 +12,20 @@
  * CSTEP5. A context that was handed out never changes: the next `assign` copies it.
  */
 import type { EventObject } from "xstate"
-import type { ActionFunction, Args, Candidate, Context, EffectFunction, Leaf, Step, Transition } from "./chartStep.ts"
+import type {
+  ActionFunction,
+  Args,
+  Candidate,
+  Context,
+  EffectFunction,
+  Leaf,
+  Resolve,
+  Step,
+  Transition
+} from "./chartStep.ts"
+import { type ChartChildren, childIn, childrenOf, type ChildStart, withChild, withoutChild } from "./chartChildren.ts"
 import type { ChartTable } from "./chartTable.ts"
-import type { HostedActor } from "./hostedActors.ts"
-
-/** The start of a child. The chart keeps it until it stops the child. */
-export interface ChildStart {
-  readonly kind: "start"
-  readonly id: string
-  readonly src: string
-  readonly actor: HostedActor
-  readonly input: unknown
-  /** What the host started; the chart does not use it. */
-  live: LiveChild | undefined
-}
-
-/** A running child. */
-export interface LiveChild {
-  readonly receive: (event: EventObject) => void
-  readonly stop: () => void
-}
+import { EventQueue } from "./eventQueue.ts"
 
 /**
  * An effect of a transition, in order. `effect` and `act` are named actions. `replace` is the end of a child whose id
@@ -64,10 +58,6 @@ export interface ChartData {
 
 export type ChartStatus = "active" | "done" | "error" | "stopped"
 
-interface DoneEvent extends EventObject {
-  readonly output: unknown
-}
-
 const beginning: EventObject = { type: "xstate.init" }
 
 const empty: Context = Object.freeze({})
@@ -89,13 +79,44 @@ const isOrHas = (value: unknown, object: Context): boolean => {
   return false
 }
 
+/** The first transition whose guard holds. */
+const select = (candidates: ReadonlyArray<Candidate>, args: Args): Candidate | undefined => {
+  for (let at = 0; at < candidates.length; at++) {
+    const candidate = candidates[at] as Candidate
+    const { guard, params } = candidate
+    if (guard === undefined) return candidate
+    try {
+      if (guard(args, params === undefined ? undefined : params(args, undefined))) return candidate
+    } catch (error) {
+      throw candidate.guardError?.(error) ?? error
+    }
+  }
+  return undefined
+}
+
+/** The transition for the event that is handled. */
+const selectFor = (leaf: Leaf, args: Args): Candidate | undefined =>
+  select(leaf.on.get(args.event.type) ?? prefixed(leaf, args.event.type), args)
+
+const doneEvent = (id: string, output: unknown): EventObject =>
+  Object.assign({ type: `xstate.done.state.${id}` }, { output })
+
+const unableToSend = (to: string, { machine }: ChartTable): Error =>
+  new Error(`Unable to send event to actor '${to}' from machine '${machine.id}'.`)
+
+const textOf = (id: string | Resolve, args: Args, params: unknown): string =>
+  typeof id === "string" ? id : (id(args, params) as string)
+
+/** The id of an actor that `stopChild` names by its id or by its reference. */
+const idOf = (target: unknown): string | undefined =>
+  typeof target === "string" ? target : (target as { readonly id?: string } | undefined)?.id
+
 export class Chart {
   readonly table: ChartTable
   status: ChartStatus = "active"
   output: unknown = undefined
   error: unknown = undefined
-  /** The one child, or a map of several by their ids: an empty map would use more memory than the rest of a chart. */
-  #children: ChildStart | Map<string, ChildStart> | undefined = undefined
+  #children: ChartChildren = undefined
   #leaf: Leaf
   #context: Context
   /** The context and the event that is handled, as code gets them: a new object for each event and copy of the context. */
@@ -103,6 +124,8 @@ export class Chart {
   /** Whether no other code holds the context object (CSTEP5). */
   #isOwned = false
   #raised: Array<EventObject> | undefined = undefined
+  /** The queue of the event that is handled. */
+  #queue: EventQueue | undefined = undefined
 
   private constructor(table: ChartTable, leaf: Leaf, context: Context) {
     this.table = table
@@ -136,13 +159,14 @@ export class Chart {
     const { table } = this
     this.#context = table.context(input)
     this.#args = { context: this.#context, event: Object.assign({}, beginning, { input }) }
-    this.#settle(table.initial, effects)
+    const enter = (): boolean => this.#settle(table.initial, effects)
+    if (table.hasQueue) this.#withQueue(effects, (queue) => queue.begin(enter))
+    else enter()
   }
 
   /** The children that the chart did not stop, in the order of their start. */
   get children(): Iterable<ChildStart> {
-    if (this.#children instanceof Map) return this.#children.values()
-    return this.#children === undefined ? [] : [this.#children]
+    return childrenOf(this.#children)
   }
 
   /** The active state, as XState writes it. */
@@ -168,8 +192,13 @@ export class Chart {
   /** Handles an event; returns whether the chart changed. Throws what guards and actions throw. */
   send(event: EventObject, effects: Array<ChartEffect>): boolean {
     if (this.status !== "active") return false
+    if (this.table.hasQueue) return this.#withQueue(effects, (queue) => queue.take(event))
+    return this.#take(event, effects)
+  }
+
+  #take(event: EventObject, effects: Array<ChartEffect>): boolean {
     this.#args = { context: this.#context, event }
-    const selected = this.#select(this.#leaf.on.get(event.type) ?? prefixed(this.#leaf, event.type))
+    const selected = selectFor(this.#leaf, this.#args)
     if (selected === undefined && event.type.startsWith("xstate.error.actor.")) {
       this.#stopChildren(effects)
       this.fail((event as { readonly error?: unknown }).error)
@@ -178,17 +207,27 @@ export class Chart {
     return this.#settle(selected, effects)
   }
 
+  /** Takes events in the order of their queue. */
+  #withQueue(effects: Array<ChartEffect>, run: (queue: EventQueue) => void): boolean {
+    let isChanged = false
+    const queue = new EventQueue({
+      isActive: () => this.status === "active",
+      state: () => this.#leaf,
+      context: () => this.#context,
+      replaceContext: (context) => this.replace(this.value, context),
+      take: (event) => (isChanged = this.#take(event, effects) || isChanged),
+      cancel: (id) => void effects.push({ kind: "cancel", id })
+    })
+    this.#queue = queue
+    run(queue)
+    this.#queue = undefined
+    return isChanged
+  }
+
   /** Adds a child, also of a restored chart; returns the one whose id it takes. */
   adopt(start: ChildStart): ChildStart | undefined {
-    const replaced = this.#child(start.id)
-    if (this.#children instanceof Map) this.#children.set(start.id, start)
-    else if (this.#children === replaced) this.#children = start
-    else if (this.#children !== undefined) {
-      this.#children = new Map([
-        [this.#children.id, this.#children],
-        [start.id, start]
-      ])
-    }
+    const replaced = childIn(this.#children, start.id)
+    this.#children = withChild(this.#children, start)
     return replaced
   }
 
@@ -212,21 +251,6 @@ export class Chart {
     this.#children = undefined
   }
 
-  #select(candidates: ReadonlyArray<Candidate>): Candidate | undefined {
-    const args = this.#args
-    for (let at = 0; at < candidates.length; at++) {
-      const candidate = candidates[at] as Candidate
-      const { guard, params } = candidate
-      if (guard === undefined) return candidate
-      try {
-        if (guard(args, params === undefined ? undefined : params(args, undefined))) return candidate
-      } catch (error) {
-        throw candidate.guardError?.(error) ?? error
-      }
-    }
-    return undefined
-  }
-
   /**
    * Takes a transition, then eventless ones and those of raised events, until there are none (CSTEP2). Returns whether the
    * chart changed.
@@ -244,7 +268,7 @@ export class Chart {
       }
       if (this.status !== "active") break
       const { always } = this.#leaf
-      selected = always.length > 0 && (changes || !isEventless) ? this.#select(always) : undefined
+      selected = always.length > 0 && (changes || !isEventless) ? select(always, this.#args) : undefined
       isEventless = selected !== undefined
       if (isEventless) continue
       const raised = this.#raised?.shift()
@@ -253,7 +277,7 @@ export class Chart {
         return isChanged
       }
       this.#args = { context: this.#context, event: raised }
-      selected = this.#select(this.#leaf.on.get(raised.type) ?? prefixed(this.#leaf, raised.type))
+      selected = selectFor(this.#leaf, this.#args)
     }
     this.#perform(this.#leaf.leave, effects)
     this.#args = idle
@@ -261,6 +285,7 @@ export class Chart {
     this.#stopChildren(effects)
     return true
   }
+
   /** Performs steps in order; returns whether they changed the chart. */
   #perform(steps: ReadonlyArray<Step>, effects: Array<ChartEffect>): boolean {
     let changes = false
@@ -274,7 +299,7 @@ export class Chart {
           changes = true
           break
         case "raise":
-          this.#raise(this.#resolved(step.event(args, params)) as EventObject)
+          this.#raise(this.#event(step, args, params))
           break
         case "act":
           this.#isOwned = false
@@ -286,7 +311,7 @@ export class Chart {
           break
         case "start": {
           const { actor, src } = step
-          const id = typeof step.id === "string" ? step.id : (step.id(args, params) as string)
+          const id = textOf(step.id, args, params)
           const input = step.input === undefined ? undefined : this.#resolved(step.input(args, params))
           const start: ChildStart = { kind: "start", id, src, actor, input, live: undefined }
           const child = this.adopt(start)
@@ -297,44 +322,50 @@ export class Chart {
         }
         case "stop": {
           const target: unknown = typeof step.id === "string" ? step.id : step.id(args, params)
-          const id = typeof target === "string" ? target : (target as { readonly id?: string } | undefined)?.id
-          const child = id === undefined ? undefined : this.#remove(id)
+          const child = childIn(this.#children, idOf(target))
           if (child === undefined) break
+          this.#children = withoutChild(this.#children, child.id)
           changes = true
           effects.push({ kind: "stop", child })
           break
         }
         case "send": {
           const to = step.to(args, params) as string
-          const child = this.#child(to)
-          if (child === undefined) {
-            throw new Error(`Unable to send event to actor '${to}' from machine '${this.table.machine.id}'.`)
-          }
-          effects.push({ kind: "send", child, event: this.#resolved(step.event(args, params)) as EventObject })
+          const child = childIn(this.#children, to)
+          if (child === undefined) throw unableToSend(to, this.table)
+          effects.push({ kind: "send", child, event: this.#event(step, args, params) })
           break
         }
         case "sendParent":
-          effects.push({ kind: "sendParent", event: this.#resolved(step.event(args, params)) as EventObject })
+          effects.push({ kind: "sendParent", event: this.#event(step, args, params) })
           break
         case "schedule": {
-          const event = this.#resolved(step.event(args, params)) as EventObject
+          const event = this.#event(step, args, params)
           const ms = step.delay(args, params)
           if (typeof ms === "number") effects.push({ kind: "schedule", id: step.id, event, ms })
           else this.#raise(event)
           break
         }
-        case "cancel":
-          effects.push({
-            kind: "cancel",
-            id: typeof step.id === "string" ? step.id : (step.id(args, params) as string)
-          })
+        case "insert":
+          this.#queue?.insert(this.#event(step, args, params))
           break
-        case "completed": {
-          this.#isOwned = false
-          const event: DoneEvent = { type: `xstate.done.state.${step.id}`, output: step.output(args, undefined) }
-          this.#raise(event)
+        case "timeout": {
+          const event = this.#event(step, args, params)
+          const ms = step.delay(args, params) as number
+          const hasTime = this.#queue?.setTimeout(step.id, event, ms)
+          if (hasTime === true) effects.push({ kind: "schedule", id: step.id, event, ms })
           break
         }
+        case "cancel": {
+          const id = textOf(step.id, args, params)
+          this.#queue?.clear(id)
+          effects.push({ kind: "cancel", id })
+          break
+        }
+        case "completed":
+          this.#isOwned = false
+          this.#raise(doneEvent(step.id, step.output(args, undefined)))
+          break
         case "done":
           this.#isOwned = false
           this.output = step.output(args, undefined)
@@ -351,6 +382,10 @@ export class Chart {
     return value
   }
 
+  #event(step: { readonly event: Resolve }, args: Args, params: unknown): EventObject {
+    return this.#resolved(step.event(args, params)) as EventObject
+  }
+
   #raise(event: EventObject): void {
     this.#raised ??= []
     this.#raised.push(event)
@@ -364,19 +399,6 @@ export class Chart {
     this.#context = { ...this.#context, ...update }
     this.#args = { context: this.#context, event: this.#args.event }
     this.#isOwned = !this.table.strict
-  }
-
-  #child(id: string): ChildStart | undefined {
-    const children = this.#children
-    if (children instanceof Map) return children.get(id)
-    return children?.id === id ? children : undefined
-  }
-
-  #remove(id: string): ChildStart | undefined {
-    const child = this.#child(id)
-    if (!(this.#children instanceof Map)) this.#children = child === undefined ? this.#children : undefined
-    else if (this.#children.delete(id) && this.#children.size === 0) this.#children = undefined
-    return child
   }
 
   #stopChildren(effects: Array<ChartEffect>): void {

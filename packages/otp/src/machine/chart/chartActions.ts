@@ -15,11 +15,21 @@ export type BuiltIn =
   | { readonly kind: "sendParent"; readonly event: unknown }
   | { readonly kind: "spawn"; readonly src: string; readonly id: unknown; readonly input: unknown }
   | { readonly kind: "stop"; readonly id: unknown }
+  | { readonly kind: "postpone" }
+  | { readonly kind: "insert"; readonly event: unknown }
+  | { readonly kind: "timeout"; readonly id: string; readonly event: unknown; readonly delay: unknown }
+  | { readonly kind: "reply"; readonly value: unknown; readonly to: unknown }
 
 const builtIns = new WeakMap<object, BuiltIn>()
 
 /** The registered arguments of an action; `undefined` for any other action. */
 export const builtInOf = (action: object): BuiltIn | undefined => builtIns.get(action)
+
+/** Registers what an action does. */
+export const register = <A extends object>(action: A, builtIn: BuiltIn): A => {
+  builtIns.set(action, builtIn)
+  return action
+}
 
 type Make = (...args: Array<never>) => object
 
@@ -61,9 +71,6 @@ export const raise = registering(xstate.raise, (event, options) => {
   const { id, delay } = optionsOf(options)
   return { kind: "raise", event, id: typeof id === "string" ? id : undefined, delay }
 })
-
-/** XState's `cancel`. */
-export const cancel = registering(xstate.cancel, (id) => ({ kind: "cancel", id }))
 
 /** XState's `sendTo`. The host performs it for a child named by its id, without a delay. */
 export const sendTo = registering(xstate.sendTo, (to, event, options) =>

@@ -37,6 +37,14 @@ export type Step =
       readonly delay: Resolve
       readonly params: Resolve | undefined
     }
+  | { readonly kind: "insert"; readonly event: Resolve; readonly params: Resolve | undefined }
+  | {
+      readonly kind: "timeout"
+      readonly id: string
+      readonly event: Resolve
+      readonly delay: Resolve
+      readonly params: Resolve | undefined
+    }
   | { readonly kind: "cancel"; readonly id: string | Resolve; readonly params: Resolve | undefined }
   | { readonly kind: "send"; readonly to: Resolve; readonly event: Resolve; readonly params: Resolve | undefined }
   | { readonly kind: "sendParent"; readonly event: Resolve; readonly params: Resolve | undefined }

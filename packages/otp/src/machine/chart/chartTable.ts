@@ -12,12 +12,24 @@
  *          them.
  */
 import type { AnyStateMachine, StateNode } from "xstate"
-import type { ActionFunction, Candidate, Context, Leaf, Resolve, StateTimer, Step, Transition } from "./chartStep.ts"
+import type {
+  ActionFunction,
+  Candidate,
+  Context,
+  EffectFunction,
+  Leaf,
+  Resolve,
+  StateTimer,
+  Step,
+  Transition
+} from "./chartStep.ts"
 import { actionNamed, actorNamed, delayNamed, guardNamed } from "./namedCode.ts"
 import { type ChartCode, plainCode, strictCode } from "./chartCode.ts"
 import { commonAncestor, delaysOf, descent, isDescendant, itemsOf, lineage, valueOf } from "./stateTree.ts"
 import { effectOf, type HostedActor, hostedActorOf } from "./hostedActors.ts"
-import { problemsOf } from "./hostable.ts"
+import { answer } from "./queueActions.ts"
+import { postponing } from "./eventQueue.ts"
+import { problemsOf, usesQueue } from "./hostable.ts"
 
 const empty: Context = Object.freeze({})
 
@@ -56,6 +68,8 @@ export class ChartTable {
   /** Whether the functions of the machine are called with checks (STRICT1). */
   readonly strict: boolean
   readonly initial: Transition
+  /** Whether the machine uses the actions of `queueActions.ts`. */
+  readonly hasQueue: boolean
   readonly #code: ChartCode
   readonly #leaves = new Map<StateNode, Leaf>()
 
@@ -68,6 +82,7 @@ export class ChartTable {
     const leaf = this.#leaf(inner.at(-1) ?? root)
     this.initial = { steps: [root, ...inner].flatMap((node) => this.#entry(node, true).map(rowOf)), leaf, moves: true }
     for (const child of this.#leaves.values()) this.#fill(child)
+    this.hasQueue = usesQueue(machine)
   }
 
   /** The table of a machine, or the reasons why XState runs it. */
@@ -276,6 +291,23 @@ export class ChartTable {
         const due = typeof delay === "string" ? this.#delay(delay) : resolver(delay)
         return [{ kind: "schedule", id, event, delay: due, params }]
       }
+      case "postpone":
+        return [{ kind: "assign", update: ({ context, event }) => postponing(context, event), params }]
+      case "insert":
+        return [{ kind: "insert", event: resolver(builtIn.event), params }]
+      case "timeout": {
+        const { id, event, delay } = builtIn
+        const set: Step = { kind: "timeout", id, event: resolver(event), delay: resolver(delay), params }
+        return [{ kind: "cancel", id, params: undefined }, set]
+      }
+      case "reply": {
+        const [value, to] = [resolver(builtIn.value), resolver(builtIn.to)]
+        const code: Resolve = (args) => {
+          const own = params?.(args, undefined)
+          return { value: value(args, own), to: to(args, own) }
+        }
+        return [{ kind: "effect", name, run: answerWith, params: code }]
+      }
       case "cancel":
       case "stop":
         return [{ kind: builtIn.kind, id: this.#id(builtIn.id), params }]
@@ -290,6 +322,11 @@ export class ChartTable {
       }
     }
   }
+}
+
+const answerWith: EffectFunction = (params) => {
+  const { to, value } = params as { readonly to: unknown; readonly value: unknown }
+  answer(to, value)
 }
 
 const tables = new WeakMap<AnyStateMachine, ChartTable | ReadonlySet<string>>()

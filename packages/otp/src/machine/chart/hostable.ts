@@ -30,6 +30,19 @@ export const problemsOf = (machine: AnyStateMachine): Set<string> => {
   return problems
 }
 
+const queueActions: ReadonlySet<string | undefined> = new Set(["postpone", "insert", "timeout"])
+
+/** Whether a machine uses an action that needs the queue of its events. */
+export const usesQueue = (machine: AnyStateMachine): boolean => {
+  const isQueueing = (item: unknown): boolean => queueActions.has(actionNamed(machine, item).builtIn?.kind)
+  return everyNode(machine.root).some((node) => {
+    const { initial, transitions, always = [] } = node
+    const taken: ReadonlyArray<AnyTransition> = [...[...transitions.values()].flat(), ...always, initial]
+    const actions = taken.flatMap((transition) => transition.actions)
+    return [...itemsOf(node.config.entry), ...itemsOf(node.config.exit), ...actions].some(isQueueing)
+  })
+}
+
 const checkState = (machine: AnyStateMachine, node: StateNode, problems: Set<string>): void => {
   if (node.type === "parallel") problems.add("parallel states")
   if (node.type === "history") problems.add("history states")

@@ -1,7 +1,7 @@
 /** Random machines of the features that the host performs. */
 import { type AnyStateMachine, type EventObject, setup } from "xstate"
 import { StateMachine } from "../../../src/index.ts"
-import { assign, cancel, raise, sendTo, spawnChild, stopChild } from "../../../src/machine/chart/chartActions.ts"
+import { assign, cancel, raise, sendTo, spawnChild, stopChild } from "../../../src/machine/chart/index.ts"
 
 /** A small generator of numbers that depends on its seed alone. */
 export const numbers = (seed: number) => {
