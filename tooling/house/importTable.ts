@@ -27,7 +27,8 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
   },
   providers: {
     ours: ["otp", "chat"],
-    foreign: ["effect", "xstate", "zod", "@ai-sdk/provider"],
+    // The types of the AI SDK import those of JSON Schema, and do not declare them.
+    foreign: ["effect", "xstate", "zod", "@ai-sdk/provider", "@types/json-schema"],
     node: "none"
   },
   mcp: {

@@ -6,10 +6,12 @@
 import type { Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
 import { checkedOptions } from "../options/index.ts"
-import { SqlStore } from "../sql/index.ts"
+import { SqlStore, StoreError } from "../sql/index.ts"
 import { databaseName } from "./databaseName.ts"
 import { LazyDatabase } from "./lazyDatabase.ts"
 import { postgresDialect } from "./postgresSchema.ts"
+
+const missingDriver = "PostgreSQL needs a driver beside this package; install it: npm install @effect/sql-pg"
 
 /**
  * The options of a store in PostgreSQL.
@@ -70,8 +72,11 @@ export const postgres = (url: string, options: PostgresOptions = {}): Store.Sess
     clock = Clock.live,
     ttlMs
   } = checkedOptions("postgres", url, options)
-  const database = new LazyDatabase(databaseName(url), postgresDialect(schema), async () => {
-    const { PostgresDatabase } = await import("./postgresDatabase.ts")
+  const name = databaseName(url)
+  const database = new LazyDatabase(name, postgresDialect(schema), async () => {
+    const { PostgresDatabase } = await import("./postgresDatabase.ts").catch((cause: unknown) => {
+      throw new StoreError("failed", name, missingDriver, { cause })
+    })
     const limits = { connectTimeoutMs, statementTimeoutMs, idleTransactionTimeoutMs, keepAliveMs }
     return new PostgresDatabase({ url, schema, maxConnections, ...limits, now: () => clock.now() })
   })

@@ -164,8 +164,17 @@ const all = (node: ElkNode): ReadonlyArray<ElkNode> => [node, ...(node.children 
 
 let engine: Promise<ELK> | undefined
 
+/** Bundlers leave out a module that is not installed, if its import is in a `try`. */
+const importEngine = async () => {
+  try {
+    return await import("elkjs/lib/elk.bundled.js")
+  } catch (cause) {
+    throw new Error("The charts of the observer need the layout engine; install it: npm install elkjs", { cause })
+  }
+}
+
 const loadEngine = async (): Promise<ELK> => {
-  const { default: loaded } = await import("elkjs/lib/elk.bundled.js")
+  const { default: loaded } = await importEngine()
   // A bundler returns the default export, Node the module itself.
   const Engine = "default" in loaded ? loaded.default : (loaded as { default: new () => ELK }).default
   return new Engine()

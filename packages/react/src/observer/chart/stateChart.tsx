@@ -40,7 +40,7 @@ export const StateChart = ({ machine, value, machines }: StateChartProps) => {
         <p className="tro-empty">No machine {id} is known here: give it in `machines`.</p>
       ) : drawing === "failed" ? (
         <p className="tro-empty" role="alert">
-          The chart could not be laid out.
+          The chart could not be laid out. Charts need the package elkjs.
         </p>
       ) : drawing === undefined ? (
         <p className="tro-empty">Drawing…</p>
