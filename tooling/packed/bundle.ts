@@ -108,7 +108,7 @@ export const bundle = async (folder: string, exported: Readonly<Record<string, u
     .map((targets) => String(targets["default"]))
   const [first, ...others] = await doorsOf(folder, modules)
   if (first === undefined) return
-  const isAlone = ({ foreign }: Door): boolean => !foreign.isSubsetOf(first.foreign)
+  const isAlone = ({ foreign }: Door): boolean => [...foreign].some((module) => !first.foreign.has(module))
   const alone = others.filter(isAlone).map(({ module }) => module)
   const doors = others.filter((door) => !isAlone(door))
   const lines = doors.map(({ module, names }, index) =>
