@@ -18,8 +18,8 @@ const engine = (): Engine.Engine =>
 const ofActor = async (): Promise<ReadonlyArray<string>> => {
   const actor = createActor(provide(engine()), { input: { id: "c1" } }).start()
   actor.send({ type: "turn.start", turn: { messages: [user("Hello")] } })
-  const { context } = await waitFor(actor, (snapshot) => snapshot.context.thread.messages.length === 2)
-  return context.thread.messages.map((message) => Message.text(message))
+  const { context } = await waitFor(actor, (snapshot) => snapshot.context.record.thread.messages.length === 2)
+  return context.record.thread.messages.map((message) => Message.text(message))
 }
 
 const ofEffect = async (): Promise<string | undefined> => {

@@ -67,7 +67,7 @@ export class BackgroundTasks {
   async result(chat: string, id: string): Promise<TaskEnd> {
     const run = this.#chats.get(chat)?.get(id)
     if (run !== undefined) return run.ended
-    const { thread } = this.#home.living(chat)?.context ?? {}
+    const thread = this.#home.living(chat)?.context?.record.thread
     const end = thread?.messages.map((message) => endIn(message, id)).findLast((found) => found !== undefined)
     if (end === undefined) throw unknownTask(chat, id)
     return end
@@ -111,9 +111,9 @@ export class BackgroundTasks {
 
   /** Whether the chat has the end of a task, in its thread or its inbox. */
   #hasEnd(chat: string, id: string): boolean {
-    const { known = [], inbox = [] } = this.#home.living(chat)?.context ?? {}
+    const { record, inbox = [] } = this.#home.living(chat)?.context ?? {}
     const input = endInputOf(id)
-    return known.includes(input) || inbox.some((waiting) => waiting.id === input)
+    return record?.known?.includes(input) === true || inbox.some((waiting) => waiting.id === input)
   }
 
   /** The result of a call that ends in time; otherwise the call becomes a task. */

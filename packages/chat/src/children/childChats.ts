@@ -215,7 +215,7 @@ export class ChildChats {
     if (parent === undefined || pid === undefined || call.signal.aborted)
       return failed(call, "cancelled", "the call was cancelled")
     const id = childId(parent.id, `${lastPart(call.key)}-${digest(call.key)}`)
-    const depth = (parent.context?.caller.parent?.depth ?? 0) + 1
+    const depth = (parent.context?.record.parent?.depth ?? 0) + 1
     const wait = decisionsFor(parent.context, id)
     const refused = wait === undefined ? this.#boundMet(parent.id, id, depth, call) : undefined
     if (refused !== undefined) return refused
@@ -255,7 +255,7 @@ export class ChildChats {
 
   /** The store has the parent of a child before the child has a process, and the record of the parent says that it began (SUB15). */
   async #begin(id: string, { wait }: Run, agent: AgentRef, parent: ParentRef): Promise<void> {
-    const isNoted = () => this.#home.living(parent.chat)?.context?.children?.includes(id) === true
+    const isNoted = () => this.#home.living(parent.chat)?.context?.record.children?.includes(id) === true
     if ((await this.#home.load(id)) === undefined) {
       if (wait !== undefined || isNoted()) throw new Error(`its conversation ${id} was deleted after it had begun`)
       await this.#home.begin({ ...blank(id), agent, parent })
@@ -333,8 +333,9 @@ export class ChildChats {
   /** The turn of the child; `undefined` when it is over (SUB5). */
   #turn(id: string, ref: ChildRef, input: string): Turn | undefined {
     const context = this.#home.living(id)?.context
-    if (context?.known.includes(task) !== true || context.turn !== undefined) return ref.send(input, { id: task })
-    const isOver = context.interrupted === undefined && context.lastHaltedReason !== "cancelled"
+    if (context?.record.known?.includes(task) !== true || context.turn !== undefined)
+      return ref.send(input, { id: task })
+    const isOver = !context.record.running && context.record.lastHaltedReason !== "cancelled"
     return isOver ? undefined : ref.retry()
   }
 
@@ -370,8 +371,8 @@ export class ChildChats {
  * it missed its deadline; the step of its child has no end then.
  */
 const usageOf = ({ context, stepUsage }: FamilyChat, { pid, under }: Run): Usage.Usage | undefined => {
-  if (context === undefined || Process.isAlive(pid)) return context?.usage
-  return under === undefined ? undefined : Usage.add(context.usage, stepUsage)
+  if (context === undefined || Process.isAlive(pid)) return context?.record.usage
+  return under === undefined ? undefined : Usage.add(context.record.usage, stepUsage)
 }
 
 /** The part of a key after its last slash names the call by its step. */
@@ -381,7 +382,7 @@ const lastPart = (key: string): string => key.slice(key.lastIndexOf("/") + 1)
 const resultOf = (call: SubagentCall, chat: FamilyChat | undefined, wait: ChildWait | undefined): Returned => {
   const context = chat?.context
   if (chat === undefined || context === undefined) return failed(call, "cancelled", "the call was cancelled")
-  const { lastHaltedReason: haltedReason, thread, usage: counted } = context
+  const { lastHaltedReason: haltedReason, thread, usage: counted } = context.record
   const said = lastSaid(thread)
   const text = said === "" ? "" : `; its last text: ${said}`
   const halt = haltIn(wait)

@@ -46,8 +46,9 @@ const mostArguments = 16_000
  * has no end.
  */
 export const asksOf = ({ id: chat, context }: WaitingChild): ReadonlyArray<Ask> => {
-  const { thread, open, pendingQuestion, pendingToolCalls, now: askedAt } = context
-  const own = { agent: context.agent?.name ?? "", chat }
+  const { thread, open, pendingQuestion, pendingToolCalls, agent } = context.record
+  const askedAt = context.now
+  const own = { agent: agent?.name ?? "", chat }
   // The calls belong to the agent that made them, also when another call handed the chat over.
   const waits = open === undefined ? [] : asksIn({ thread, open }, { ...own, agent: open.agent ?? own.agent })
   const approvals = waits.map((ask) => ({
@@ -99,7 +100,7 @@ export const answering = (
   asks: ReadonlyArray<Ask>,
   child: Answering
 ): Turn | undefined => {
-  const { thread, open, pendingQuestion, pendingToolCalls } = context
+  const { thread, open, pendingQuestion, pendingToolCalls } = context.record
   const halts = asks.some(({ decision }) => decision?.type === "halt")
   const decidedFor = (id: string, at: number) => asks.filter((ask) => ask.id === id && ask.at === at)
   if (open !== undefined && isWaiting(open)) {
@@ -146,6 +147,6 @@ export const withoutLimit = (record: Conversation): Conversation => {
 
 /** What the call has decided for this child (SUB10). */
 export const decisionsFor = (parent: ChatContext | undefined, child: string): ChildWait | undefined => {
-  const call = parent?.open?.calls.find((one) => one.state === "decided" && one.child?.chat === child)
+  const call = parent?.record.open?.calls.find((one) => one.state === "decided" && one.child?.chat === child)
   return call?.state === "decided" ? call.child : undefined
 }

@@ -128,14 +128,14 @@ export class Spending {
 
   #overspent(id: string): Terminal | undefined {
     const chat = this.#home.living(id)
-    const above = chat?.context?.caller.parent?.chat
+    const above = chat?.context?.record.parent?.chat
     const parent = above === undefined ? undefined : this.#home.living(above)
     if (parent === undefined) return undefined
     const { budget, context, stepUsage } = parent
     // At rest, the chain has what the steps of the last turn used.
     const steps = context?.turn === undefined ? [] : context.steps.map(original)
     const running = { response: { usage: stepUsage }, childUsage: this.#spentBelow(parent.id) }
-    const used = [...carried(context?.chain), ...steps, running]
+    const used = [...carried(context?.record.chain), ...steps, running]
     const spent = budget === undefined ? undefined : budgetSpent(budget, used)
     if (spent === undefined) return this.#overspent(parent.id)
     return { ...spent, metadata: { ...spent.metadata, chat: parent.id } }
@@ -154,7 +154,7 @@ export class Spending {
   /** What a running child has spent so far for the chain of its parent, with the children below it. */
   #spentBy(child: string): Usage.Usage {
     const chat = this.#home.living(child)
-    const own = Usage.add(chat?.context?.usage ?? Usage.empty, chat?.stepUsage ?? Usage.empty)
+    const own = Usage.add(chat?.context?.record.usage ?? Usage.empty, chat?.stepUsage ?? Usage.empty)
     const { counted = Usage.empty, former = Usage.empty } = this.#home.accountOf(child) ?? {}
     return minus(Usage.add(minus(own, counted), this.#spentBelow(child)), former)
   }

@@ -21,7 +21,7 @@ import type { TaskRun } from "./taskRun.ts"
 
 /** A chat, as its tasks use it. */
 export interface TaskedChat {
-  readonly context: Pick<ChatContext, "thread" | "known" | "inbox"> | undefined
+  readonly context: Pick<ChatContext, "record" | "inbox"> | undefined
   /** Gives the chat the message as an input of this id, once. */
   readonly report: (message: UserMessage, input: string) => Promise<Receipt>
   /** Shows its tasks. */

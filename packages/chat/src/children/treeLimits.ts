@@ -27,7 +27,7 @@ interface Tree {
 
 const treeOf = (cause: string | undefined): Tree => ({ cause, children: new Set(), requests: 0 })
 
-type Living = (id: string) => { readonly context: Pick<ChatContext, "turn" | "chain"> | undefined } | undefined
+type Living = (id: string) => { readonly context: Pick<ChatContext, "turn" | "record"> | undefined } | undefined
 
 export class TreeLimits {
   readonly bounds: TreeBounds
@@ -74,8 +74,8 @@ export class TreeLimits {
   #of(id: string): Tree {
     const root = rootOf(id)
     const known = this.#trees.get(root)
-    const { turn, chain } = this.#living(root)?.context ?? {}
-    const cause = turn !== undefined && chain === undefined ? turn.id : known?.cause
+    const { turn, record } = this.#living(root)?.context ?? {}
+    const cause = turn !== undefined && record?.chain === undefined ? turn.id : known?.cause
     if (known !== undefined && known.cause === cause) return known
     const tree = treeOf(cause)
     this.#trees.set(root, tree)

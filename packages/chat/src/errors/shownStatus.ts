@@ -18,6 +18,7 @@ export const formatStatus = ({
   readonly state: { readonly value: unknown; readonly context: object }
   readonly message: unknown
 }): { readonly state: unknown; readonly message: unknown } => {
-  const chat: unknown = Reflect.get(context, "id")
+  const record: unknown = Reflect.get(context, "record")
+  const chat: unknown = Reflect.get(isObject(record) ? record : context, "id")
   return { state: chat === undefined ? value : { chat, state: value }, message: typeOf(message) }
 }

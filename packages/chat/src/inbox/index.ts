@@ -8,6 +8,7 @@ export {
   contentDigest,
   delivered,
   doubted,
+  hasBegun,
   hasOther,
   isUnanswered,
   lost,
@@ -22,6 +23,7 @@ export { dataOf, isInput } from "./turnData.ts"
 export type { Turn, TurnData } from "./turnData.ts"
 export {
   isHeldBack,
+  isInterrupted,
   mustWait,
   nextTurn,
   questionName,

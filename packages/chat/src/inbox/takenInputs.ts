@@ -18,8 +18,7 @@
  *   4. a chat that starts from this record finds the input in the thread, and does not run it again.
  */
 import { OtpError } from "@troupe/otp"
-import type { Thread, ToolCall } from "../model/index.ts"
-import { type Chain, type InboxEntry, isRuntimeInput, type OpenStep, type PendingQuestion } from "../record/index.ts"
+import { type Conversation, type InboxEntry, isRuntimeInput } from "../record/index.ts"
 import { digest } from "../tool/index.ts"
 import { canonicalJson } from "../values/index.ts"
 import * as Inbox from "./Inbox.ts"
@@ -27,68 +26,34 @@ import { isInput, type TurnData } from "./turnData.ts"
 
 type Ids = ReadonlyArray<string>
 
-/** The state before the chat took the inputs of the running commit (ARR1). */
-interface Before {
-  readonly thread: Thread
-  readonly interrupted: { readonly text: string } | undefined
-  readonly pendingQuestion: PendingQuestion | undefined
-  readonly pendingToolCalls: ReadonlyArray<ToolCall>
-  readonly open: OpenStep | undefined
-  readonly expiresAt: number | undefined
-  readonly inputs: Ids
-  readonly known: Ids
-  /** What the chain used before the running turn; a chat of which nothing can follow does not have this property. */
-  readonly chain?: Chain | undefined
-}
-
 /** The part of a chat's state that its inbox reads and changes. */
-export interface InboxState extends Before {
+export interface InboxState {
+  /** The record with what was decided since the last commit; while a turn runs, its `chain` is what the chain used before it. */
+  readonly record: Conversation
   readonly turn: TurnData | undefined
   readonly inbox: Inbox.Inbox
-  readonly before: Before | undefined
+  /** The record before the chat took the inputs of the running commit (ARR1). */
+  readonly before: Conversation | undefined
   /** Whether there is a store. */
   readonly stores: boolean
 }
 
-const beforeOf = (context: InboxState): Before => {
-  const { thread, interrupted, pendingQuestion, pendingToolCalls, open, expiresAt, inputs, known, chain } = context
-  return {
-    thread,
-    interrupted,
-    pendingQuestion,
-    pendingToolCalls,
-    open,
-    expiresAt,
-    inputs,
-    known,
-    chain
-  }
-}
-
-type Taking = Pick<InboxState, "inbox" | "before" | "inputs" | "known">
+/** The changes when the chat takes inputs; `record` has their ids. */
+type Taking = Pick<InboxState, "inbox" | "before" | "record">
 
 /** Takes the input of a turn that begins. */
-export const taking = (context: InboxState, turn: TurnData): Taking => {
-  const { inbox, before, inputs, known } = context
-  if (turn.followed !== true) return { inbox: Inbox.without(inbox, turn), before, inputs, known }
-  return {
-    inbox: Inbox.take(inbox, turn),
-    before: beforeOf(context),
-    inputs: [turn.id],
-    known: knownWith(known, [turn])
-  }
+export const taking = ({ inbox, before, record }: InboxState, turn: TurnData): Taking => {
+  if (turn.followed !== true) return { inbox: Inbox.without(inbox, turn), before, record }
+  const known = knownWith(record.known, [turn])
+  return { inbox: Inbox.take(inbox, turn), before: record, record: { ...record, inputs: [turn.id], known } }
 }
 
 /** Takes the steering inputs into the running turn. */
-export const takingSteers = (context: InboxState): Taking => {
-  const inbox = Inbox.takeSteers(context.inbox)
-  const turns = Inbox.taken(inbox)
-  return {
-    inbox,
-    before: beforeOf(context),
-    inputs: [...context.inputs, ...turns.map(({ id }) => id)],
-    known: knownWith(context.known, turns)
-  }
+export const takingSteers = ({ inbox, record }: InboxState): Taking => {
+  const taken = Inbox.takeSteers(inbox)
+  const turns = Inbox.taken(taken)
+  const inputs = [...(record.inputs ?? []), ...turns.map(({ id }) => id)]
+  return { inbox: taken, before: record, record: { ...record, inputs, known: knownWith(record.known, turns) } }
 }
 
 /** The store has the taken inputs in the thread. */
@@ -99,6 +64,9 @@ export const delivered = ({ inbox }: Pick<InboxState, "inbox">): Pick<InboxState
 
 type Withdrawing = Pick<InboxState, "before" | "inbox" | "turn">
 
+/** Whether the running turn has begun in the stored record: no failed commit was to begin it. */
+export const hasBegun = (context: Withdrawing): boolean => context.before === undefined || !begins(context)
+
 /** Whether a failed commit was to begin the running turn. Otherwise its inputs steered. */
 const begins = ({ inbox, turn }: Pick<Withdrawing, "inbox" | "turn">): boolean =>
   inbox.some(({ id, status }) => id === turn?.id && status === "taken")
@@ -108,7 +76,7 @@ export const withdrawn = (context: Withdrawing): Partial<InboxState> => {
   const { before, inbox } = context
   if (before === undefined) return {}
   return {
-    ...before,
+    record: before,
     before: undefined,
     inbox: begins(context) ? Inbox.failed(inbox) : Inbox.waitingAgain(inbox)
   }
@@ -122,7 +90,7 @@ export interface LostInputs {
 
 /** The receipts that a failed commit decides; not those of steering inputs, which are pending already. */
 export const lost = (context: Withdrawing): LostInputs => {
-  if (context.before === undefined || !begins(context)) return { pend: [], fail: [] }
+  if (hasBegun(context)) return { pend: [], fail: [] }
   const { pend = [], fail = [] } = Object.groupBy(Inbox.taken(context.inbox), (turn) =>
     isInput(turn) ? "pend" : "fail"
   )
@@ -136,11 +104,14 @@ export const doubted = ({ inbox }: Pick<InboxState, "inbox">): ReadonlyArray<Inb
 /** Whether the call to the store timed out, or its process died: the store may have done the write, or may still do it. */
 export const isUnanswered = (cause: unknown): boolean => cause instanceof OtpError.CallExit
 
-const knownWith = (known: Ids, turns: ReadonlyArray<TurnData>): Ids => {
+const knownWith = (known: Conversation["known"], turns: ReadonlyArray<TurnData>): Conversation["known"] => {
   const named = turns.filter((turn) => turn.named === true)
   return named.length === 0
     ? known
-    : [...known, ...named.flatMap(({ id, digest: own }) => (own === undefined ? [id] : [id, answersEntry(own, id)]))]
+    : [
+        ...(known ?? []),
+        ...named.flatMap(({ id, digest: own }) => (own === undefined ? [id] : [id, answersEntry(own, id)]))
+      ]
 }
 
 /** The known id that has the digest of answers: decisions have no message that could have it. */
@@ -168,7 +139,7 @@ export const naming = (turn: TurnData): TurnData => {
 }
 
 /** Whether the record has an input, or answers, of this id with another digest (ARR5). */
-export const hasOther = ({ thread, known }: Pick<InboxState, "thread" | "known">, id: string, own: string): boolean => {
+export const hasOther = ({ thread, known = [] }: Conversation, id: string, own: string): boolean => {
   const inputs = thread.messages.map(({ metadata }) => metadata?.[mark])
   const found = inputs.findLast((input) => isMark(input) && input.id === id)
   const before = digestIn(known, id) ?? (isMark(found) ? found.digest : own)

@@ -15,68 +15,68 @@
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./takenInputs.ts"
 import { decide, type Decided, decidedBefore, type DecidedBefore, pendingApprovalsOf, waitsFor } from "../step/index.ts"
-import { isChildId, isRuntimeInput, isWaiting, type PendingQuestion } from "../record/index.ts"
+import { type Conversation, isChildId, isRuntimeInput, isWaiting } from "../record/index.ts"
 import * as Inbox from "./Inbox.ts"
 import { isInput, type TurnData } from "./turnData.ts"
 
 /** The state that decides which turn is next. */
-interface Asking extends Pick<InboxState, "inbox" | "pendingToolCalls" | "open" | "chain" | "inputs" | "interrupted"> {
-  readonly pendingQuestion: PendingQuestion | undefined
-}
+type Asking = Pick<InboxState, "record" | "inbox" | "turn">
 
 /** The name of the question of a tool that a turn of this input ended with: calls of other turns may have the same id. */
 export const questionName = (turn: string | undefined, toolCallId: string): string => `${turn ?? ""} ${toolCallId}`
 
 /** The name of the question that the chat asks; `undefined` if it asks none. */
-export const questionOf = ({
-  pendingQuestion,
-  interrupted,
-  inputs
-}: Pick<Asking, "pendingQuestion" | "interrupted" | "inputs">): string | undefined =>
-  pendingQuestion === undefined || interrupted !== undefined
+export const questionOf = (context: Pick<Asking, "record" | "turn">): string | undefined => {
+  const { pendingQuestion, inputs } = context.record
+  return pendingQuestion === undefined || isInterrupted(context)
     ? undefined
-    : questionName(inputs[0], pendingQuestion.toolCallId)
+    : questionName(inputs?.[0], pendingQuestion.toolCallId)
+}
+
+/** Whether the turn of the record ended with its process, and no turn has begun since (INT1). */
+export const isInterrupted = ({ record, turn }: Pick<Asking, "record" | "turn">): boolean =>
+  record.running && turn === undefined
 
 /** Whether an input begins no turn now: it is no answer (MAIL6), or the runtime sent it, and its chain is over (CHAIN3). */
 export const isHeldBack = (
-  context: Pick<Asking, "pendingQuestion" | "interrupted" | "inputs" | "chain">,
+  context: Pick<Asking, "record" | "turn">,
   turn: Pick<TurnData, "messages" | "followed" | "answers" | "decisions"> | undefined
 ): boolean => {
   if (turn === undefined) return false
   const question = questionOf(context)
   if (question !== undefined && isInput(turn) && turn.answers !== question) return true
-  return context.chain?.isOver === true && isRuntimeInput(turn)
+  return context.record.chain?.isOver === true && isRuntimeInput(turn)
 }
 
 /** The next turn to run (MAIL4). */
 export const nextTurn = (context: Asking): Inbox.WaitingTurn | undefined => {
-  const { inbox, pendingQuestion, chain } = context
-  const mayHold = pendingQuestion !== undefined || chain?.isOver === true || waitsForAnswers(context)
+  const { inbox, record } = context
+  const mayHold = record.pendingQuestion !== undefined || record.chain?.isOver === true || waitsForAnswers(record)
   const isHeldUp = (turn: TurnData): boolean => mustWait(context, turn) || isHeldBack(context, turn)
   return Inbox.next(mayHold ? inbox.filter((turn) => !isHeldUp(turn)) : inbox)
 }
 
-const waitsForAnswers = ({ pendingToolCalls, open }: Pick<InboxState, "pendingToolCalls" | "open">): boolean =>
+const waitsForAnswers = ({ pendingToolCalls, open }: Conversation): boolean =>
   pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))
 
 /** Whether an input waits until the chat has its tool results or decisions: an accepted input is not refused. */
 export const mustWait = (
-  context: Pick<InboxState, "pendingToolCalls" | "open">,
+  { record }: Pick<InboxState, "record">,
   { messages, decisions }: Pick<TurnData, "messages" | "decisions">
-): boolean => waitsForAnswers(context) && decisions === undefined && messages[0]?.role === "user"
+): boolean => waitsForAnswers(record) && decisions === undefined && messages[0]?.role === "user"
 
 /** Whether an input of this inbox waits, in a chat at rest, for an answer, for tool results, for decisions or for the next chain. */
-export const waitsIn = (
-  context: (Asking & Pick<InboxState, "turn">) | undefined,
-  { id }: Pick<TurnData, "id">
-): boolean => {
+export const waitsIn = (context: Asking | undefined, { id }: Pick<TurnData, "id">): boolean => {
   const turn = context?.turn === undefined ? context?.inbox.find((waiting) => waiting.id === id) : undefined
   return context !== undefined && turn !== undefined && (mustWait(context, turn) || isHeldBack(context, turn))
 }
 
+/** The parts of a record that a turn may answer. */
+type Answerable = Pick<Conversation, "pendingToolCalls" | "thread" | "open">
+
 /** Why a turn cannot begin; `undefined` when it can (REFUSE1, REFUSE2). */
 export const refusalOf = (
-  { pendingToolCalls: pending, thread, open }: Pick<InboxState, "pendingToolCalls" | "thread" | "open">,
+  { pendingToolCalls: pending, thread, open }: Answerable,
   { messages, decisions }: Pick<TurnData, "messages" | "decisions">
 ): SessionError | undefined => {
   const hasInput = messages.some(({ role }) => role === "user")
@@ -97,23 +97,22 @@ export const refusalOf = (
   )
 }
 
-type Waiting = Pick<InboxState, "pendingToolCalls" | "thread" | "open"> | undefined
-
 /** Why a submission without results is refused: results are missing, or the chat waits for none. */
-export const withoutResults = (context: Waiting): SessionError => {
+export const withoutResults = (record: Conversation | undefined): SessionError => {
   const message = "The chat waits for no tool results; say something with send, or retry"
   const metadata = { operation: "submitToolResults", legal: ["send", "retry"] }
-  return refusalIn(context) ?? new SessionError("invalid_status_for_operation", message, { metadata })
+  return refusalIn(record) ?? new SessionError("invalid_status_for_operation", message, { metadata })
 }
 
 /** Why an answer to no question is refused: decisions or results are missing, or the chat asks nothing. */
-export const withoutQuestion = (context: Waiting): SessionError =>
-  refusalIn(context) ?? new SessionError("no_question", "The chat asks no question now; say something with send")
+export const withoutQuestion = (record: Conversation | undefined): SessionError =>
+  refusalIn(record) ?? new SessionError("no_question", "The chat asks no question now; say something with send")
 
-const refusalIn = (context: Waiting): SessionError | undefined => context && refusalOf(context, { messages: [] })
+const refusalIn = (record: Conversation | undefined): SessionError | undefined =>
+  record && refusalOf(record, { messages: [] })
 
 const undecided = (
-  { thread, open }: Pick<InboxState, "thread" | "open">,
+  { thread, open }: Pick<Conversation, "thread" | "open">,
   decisions: ReadonlyArray<Decided> = [],
   hasInput = false
 ): SessionError | undefined => {

@@ -66,7 +66,7 @@ export const knownInput = (chat: Starter, turns: TurnTable, id: string): LiveTur
   if (live !== undefined && live.status !== "rejected" && !(live.over && live.status === "pending")) return live
   if (heldInputs(chat).some((held) => held.id === id)) return releasedInputs(chat, turns).find((turn) => turn.id === id)
   if (live?.status === "pending") return again(chat, live.turn.messages, live.turn.delivery, live.turn)
-  if (chat.context?.known.includes(id) !== true) return undefined
+  if (chat.context?.record.known?.includes(id) !== true) return undefined
   return chat.refused(alreadyDelivered(chat.id, id), new Delivery("queue", id, true, { status: "delivered" }))
 }
 
@@ -90,7 +90,7 @@ const retriedTurn = (chat: Starter, { unstored }: TurnTable, { options, attempt 
     const { messages, model, answers } = unstored.turn
     return chat.start(messages, { delivery, options, model, answers })
   }
-  if ((chat.context?.thread.messages.length ?? 0) === 0) {
+  if ((chat.context?.record.thread.messages.length ?? 0) === 0) {
     throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${chat.id}; use send`)
   }
   return chat.start([], {

@@ -219,11 +219,11 @@ export class LiveChat implements TurnsHome {
 
   /** Stores an input as a row of its own; resolves when the store has it. */
   accept(input: InboxEntry): Promise<Accepted> {
-    return this.#home.accept(this.id, stamped(input, this.context), this.fence)
+    return this.#home.accept(this.id, stamped(input, this.context?.record), this.fence)
   }
 
   /** The options of a turn, by default of the present agent; `own` are those that the turn has for itself. */
-  options(own?: TurnOptions, agent = this.context?.agent?.name): RunOptions {
+  options(own?: TurnOptions, agent = this.context?.record.agent?.name): RunOptions {
     return this.#home.options(this.id, own, agent)
   }
 

@@ -121,9 +121,9 @@ export class TurnTable {
   /** Why these messages or decisions cannot begin a turn of a chat with this context, if nothing that could change that is under way. */
   cannotBegin(context: ChatContext, turn: TurnContent, clock: Clock.Clock): SessionError | undefined {
     if (context.turn !== undefined) return undefined
-    const refusal = refusalOf(context, turn)
+    const refusal = refusalOf(context.record, turn)
     if (refusal === undefined || !this.#allWait(context.inbox)) return undefined
-    return isExpired(context, clock.now()) ? undefined : refusal
+    return isExpired(context.record, clock.now()) ? undefined : refusal
   }
 
   /**
@@ -180,7 +180,7 @@ export class TurnTable {
     if (isFirst) {
       this.#unstored = turn
       const terminal = { reason: "error", metadata: { error } } as const
-      turn.endInError(error, chatResult(this.#home.state.context?.thread ?? Threads.empty, [], terminal))
+      turn.endInError(error, chatResult(this.#home.state.context?.record.thread ?? Threads.empty, [], terminal))
     } else turn.fail(error)
     this.#send()
   }
@@ -222,7 +222,7 @@ export class TurnTable {
 
   /** The turn of this input: its own or, when the input joined the running turn, that one; `undefined` when it is over. */
   #of(id: string, context: ChatContext | undefined): LiveTurn | undefined {
-    const isInRunning = context?.turn !== undefined && context.inputs.includes(id)
+    const isInRunning = context?.turn !== undefined && context.record.inputs?.includes(id)
     const turn = this.#turns.all.get(isInRunning ? context.turn.id : id)
     return turn?.over === false ? turn : undefined
   }
@@ -288,7 +288,8 @@ export class TurnTable {
    * The present process has this context; sends it the turns. An input that the stored thread has is delivered; its turn
    * died. An ended turn whose input has no row left is discarded.
    */
-  attached({ inbox, inputs, known }: Pick<ChatContext, "inbox" | "inputs" | "known">, died: () => Error): void {
+  attached({ inbox, record }: Pick<ChatContext, "inbox" | "record">, died: () => Error): void {
+    const { inputs = [], known = [] } = record
     const over = inbox.flatMap(({ id, status }) => (status === "delivered" ? [id] : []))
     const inThread = new Set([...inputs, ...known, ...over])
     let held: ReadonlySet<string> | undefined

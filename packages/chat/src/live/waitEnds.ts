@@ -135,7 +135,7 @@ export class WaitEnds {
       if (late === undefined) return
       if (!isDelivered(late)) throw late
     }
-    if (context?.turn === undefined && context?.inputs.at(-1) === turn) return this.#endWait()
+    if (context?.turn === undefined && context?.record.inputs?.at(-1) === turn) return this.#endWait()
     if (!isOver && !this.#has(turn)) throw unknownTurn(this.#chat.id, turn)
     return this.#turns.cancel(turn, chain)
   }
@@ -143,7 +143,7 @@ export class WaitEnds {
   /** Whether this input waits for a turn of its own: the present chain is that of another turn (CHAIN5). */
   hasOwnChain(turn: string | undefined): boolean {
     const { context } = this.#chat
-    if (turn === undefined || context === undefined || context.inputs.includes(turn)) return false
+    if (turn === undefined || context === undefined || context.record.inputs?.includes(turn)) return false
     const isWaiting = Inbox.isWaiting(context.inbox, turn) || this.#turns.get(turn)?.over === false
     return isWaiting && this.#turns.next(context)?.id !== turn
   }
@@ -154,13 +154,16 @@ export class WaitEnds {
     if (context === undefined || context.turn !== undefined) return true
     if (turn === undefined) return isAtWait(context) || this.#turns.next(context) !== undefined
     const isWaiting = Inbox.isWaiting(context.inbox, turn) || this.#turns.get(turn)?.over === false
-    return isWaiting || (isAtWait(context) && context.inputs.at(-1) === turn)
+    return isWaiting || (isAtWait(context) && context.record.inputs?.at(-1) === turn)
   }
 
   /** Whether a turn of this id runs, waits or was the last, or the thread has an input of this id from its sender (REF9). */
   #has(turn: string): boolean {
-    const { inputs = [], known = [], inbox = [] } = this.#chat.context ?? {}
-    const isKnown = inputs.includes(turn) || known.includes(turn) || inbox.some(({ id }) => id === turn)
+    const { record, inbox = [] } = this.#chat.context ?? {}
+    const isKnown =
+      record?.inputs?.includes(turn) === true ||
+      record?.known?.includes(turn) === true ||
+      inbox.some(({ id }) => id === turn)
     return isKnown || this.#turns.get(turn) !== undefined
   }
 
@@ -195,7 +198,7 @@ export class WaitEnds {
         if (context.committed) over(context.failure === first.failure ? {} : { error: failureOf(context) })
         return
       }
-      const last = context.inputs.at(-1)
+      const last = context.record.inputs?.at(-1)
       if (asked === pid && of === last) return
       asked = pid
       of = last
@@ -223,8 +226,8 @@ export class WaitEnds {
           )
         this.#turns.withdrawing(id)
         Process.send(pid, { type: "input.withdraw", input: id, ask: env?.ask({ counts }) })
-      } else if (entry !== undefined || context.inputs.includes(id) || context.known.includes(id)) {
-        const runs = entry?.status === "taken" || (context.turn !== undefined && context.inputs.includes(id))
+      } else if (entry !== undefined || context.record.inputs?.includes(id) || context.record.known?.includes(id)) {
+        const runs = entry?.status === "taken" || (context.turn !== undefined && context.record.inputs?.includes(id))
         over({ error: alreadyDelivered(chat, id, runs) })
       } else if (asked !== pid && (turn === undefined || turn.over)) over({ error: unknownInput(chat, id) })
     })
@@ -274,7 +277,7 @@ export class WaitEnds {
 const isDelivered = (error: unknown): boolean => error instanceof SessionError && error.reason === "already_delivered"
 
 /** Whether a wait is that of the same calls, or of the same question. */
-const isSameWait = (one: ChatContext, other: ChatContext): boolean =>
+const isSameWait = ({ record: one }: ChatContext, { record: other }: ChatContext): boolean =>
   one.open?.at === other.open?.at &&
   one.pendingQuestion?.toolCallId === other.pendingQuestion?.toolCallId &&
   one.pendingToolCalls[0]?.id === other.pendingToolCalls[0]?.id

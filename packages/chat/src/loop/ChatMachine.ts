@@ -80,7 +80,7 @@ const endsTurn = [
 ] as const
 
 /** The running turn, and the agent that its next request is of. */
-const turnOf = ({ turn, agent }: ChatContext) => ({ turn: turn?.id ?? "", agent: agent?.name })
+const turnOf = ({ turn, record }: ChatContext) => ({ turn: turn?.id ?? "", agent: record.agent?.name })
 
 /** Does what somebody requested, and keeps it; `saving` is the record to save now, if the coming commit does not have the change. */
 const keeps = <Action extends "recordAgent" | "endChain" | "recordChildren">(
@@ -109,26 +109,30 @@ const savingUnlessDue = ({ context }: { readonly context: ChatContext }): Saving
 
 /** The data of the step that runs. */
 const stepOf = ({
-  context: { turn, thread, aside, open, step, firstPass, standing, agent, facts, pendingQuestion }
+  context: { turn, record, aside, step, firstPass, facts }
 }: {
   readonly context: ChatContext
-}): StepOpening => ({
-  turn: turn?.id ?? "",
-  agent: open?.agent ?? agent?.name,
-  isSecond: firstPass !== undefined,
-  asked: askedFormat(thread),
-  params: aside?.params,
-  standing,
-  thread,
-  aside: aside?.messages,
-  open,
-  step,
-  question: pendingQuestion?.toolCallId,
-  compacting: facts.compacting
-})
+}): StepOpening => {
+  const { thread, open, agent, permissionMode, pendingQuestion } = record
+  return {
+    turn: turn?.id ?? "",
+    agent: open?.agent ?? agent?.name,
+    isSecond: firstPass !== undefined,
+    asked: askedFormat(thread),
+    params: aside?.params,
+    standing: permissionMode,
+    thread,
+    aside: aside?.messages,
+    open,
+    step,
+    question: pendingQuestion?.toolCallId,
+    compacting: facts.compacting
+  }
+}
 
 const finishOf = ({ context }: { readonly context: ChatContext }): StepFinish => {
-  const { chain, steps, firstPass, stopped, until, agent } = context
+  const { record, steps, firstPass, stopped, until } = context
+  const { agent, chain } = record
   const firstSteps = firstPass === undefined ? undefined : original(firstPass).steps.length
   return { ...stepOf({ context }), next: agent?.name, chain, steps, firstSteps, stopped, until }
 }
@@ -155,7 +159,7 @@ const chartOf = (id: "chat" | "step") =>
           params: ({ context, event: { mode, ask } }) => ({
             mode,
             ask,
-            standing: context.standing,
+            standing: context.record.permissionMode,
             saving: context.turn === undefined ? savingOf({ context }) : undefined
           })
         }
@@ -240,7 +244,7 @@ const chartOf = (id: "chat" | "step") =>
           beginning: {
             invoke: {
               src: "begin",
-              input: ({ context }) => ({ ...turnOf(context), chain: context.chain, until: context.until })
+              input: ({ context }) => ({ ...turnOf(context), chain: context.record.chain, until: context.until })
             },
             on: { "turn.begun": { target: "deciding", actions: "recordBegun" } }
           },
@@ -383,13 +387,10 @@ const chartOf = (id: "chat" | "step") =>
           closing: {
             invoke: {
               src: "close",
-              input: ({ context: { turn, thread, open, pendingQuestion, pendingToolCalls } }) => ({
-                turn: turn?.id ?? "",
-                thread,
-                open: open as OpenStep,
-                pendingQuestion,
-                pendingToolCalls
-              })
+              input: ({ context: { turn, record } }) => {
+                const { thread, open, pendingQuestion, pendingToolCalls } = record
+                return { turn: turn?.id ?? "", thread, open: open as OpenStep, pendingQuestion, pendingToolCalls }
+              }
             },
             on: { "calls.closed": { target: "deciding", actions: "recordClosed" } }
           },
@@ -426,7 +427,7 @@ const oneStep = ({ turn = { id: "", messages: [] }, ...input }: ChatInput): Chat
 /** Why a snapshot of a chart of an earlier version is refused: its record goes on, in the form that the present version reads. */
 const refusalOfEarlier = (snapshot: Snapshot<unknown>): ValidationError | undefined => {
   const context: unknown = Reflect.get(snapshot, "context")
-  if (!isRecord(context) || !("once" in context)) return undefined
+  if (!isRecord(context) || "record" in context) return undefined
   const reason =
     "is_of_an_earlier_version; continue from the record of the chat: the input environment(engine).restore(record)"
   return new ValidationError("undecodable", [{ field: ["snapshot"], reason }])

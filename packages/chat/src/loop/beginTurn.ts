@@ -9,12 +9,30 @@
  */
 import { decide, goingOn, manualOf, withCallersResults } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatStart, Notified, RunningReply, TurnFacts } from "./chatContext.ts"
-import { causedBy, type Chain, isInjected, isNudge, isRuntimeInput, isWaiting, type OpenStep } from "../record/index.ts"
+import {
+  causedBy,
+  type Chain,
+  type Conversation,
+  isInjected,
+  isNudge,
+  isRuntimeInput,
+  isWaiting,
+  type OpenStep
+} from "../record/index.ts"
 import { answeredInOrder, type Message } from "../model/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Thread from "../model/Thread.ts"
-import * as Usage from "../model/Usage.ts"
-import { isHeldBack, naming, nextTurn, questionOf, taking, takingSteers, type TurnData } from "../inbox/index.ts"
+import {
+  isHeldBack,
+  isInterrupted,
+  naming,
+  nextTurn,
+  questionOf,
+  taking,
+  takingSteers,
+  type TurnData
+} from "../inbox/index.ts"
+import { blank } from "../store/index.ts"
 import { withAnswer } from "../stopConditions/index.ts"
 import { continuing } from "../options/index.ts"
 import { withCutOff } from "./interruption.ts"
@@ -23,22 +41,11 @@ const unnotified: Notified = { started: false, prompted: false, announced: false
 const begun: Notified = { ...unnotified, started: true }
 
 /** The state of a chat without a record. */
-const fresh: ChatStart = {
-  thread: Thread.empty,
-  usage: Usage.empty,
+const fresh = (id: string, thread: Thread.Thread | undefined): ChatStart => ({
+  record: { ...blank(id), ...(thread !== undefined && { thread }) },
   inbox: Inbox.empty,
-  inputs: [],
-  known: [],
-  committed: true,
-  lastHaltedReason: undefined,
-  pendingQuestion: undefined,
-  pendingToolCalls: [],
-  open: undefined,
-  interrupted: undefined,
-  standing: undefined,
-  expiresAt: undefined,
-  caller: {}
-}
+  committed: true
+})
 
 /** No step runs. */
 export const silent: RunningReply = { text: "", calls: [] }
@@ -63,13 +70,13 @@ const nothingDone = {
 
 /** The first context of a chat. */
 export const initialContext = ({ input }: { readonly input: ChatInput }): ChatContext => {
-  const { id, thread, turn, start = thread === undefined ? fresh : { ...fresh, thread }, answer, agent } = input
+  const { id, thread, turn, start = fresh(id, thread), answer, agent } = input
+  const { record } = start
   return {
     ...nothingDone,
     ...start,
     ...(turn !== undefined && { inbox: Inbox.add(Inbox.empty, turn) }),
-    ...(agent !== undefined && { agent }),
-    id,
+    record: agent === undefined ? record : { ...record, agent },
     turn: undefined,
     before: undefined,
     notified: unnotified,
@@ -93,38 +100,43 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
   if (next === undefined) return {}
   const taken = taking(context, next)
   const { thread, open } = begunWith(context, naming(next))
+  const { pendingQuestion, inputs = [] } = context.record
   return {
     ...nothingDone,
     ...taken,
-    ...(context.pendingQuestion !== undefined && leavesQuestion(next) && { inputs: [...context.inputs, next.id] }),
     turn: next,
-    thread,
-    chain: chainOf(context, next),
-    open,
-    pendingToolCalls: open === undefined ? [] : manualOf({ thread, open }),
-    expiresAt: undefined,
+    record: {
+      ...taken.record,
+      ...(pendingQuestion !== undefined && leavesQuestion(next) && { inputs: [...inputs, next.id] }),
+      running: true,
+      draft: undefined,
+      thread,
+      chain: chainOf(context, next),
+      open,
+      pendingToolCalls: open === undefined ? [] : manualOf({ thread, open }),
+      expiresAt: undefined
+    },
     stopped: Inbox.hasInterrupts(taken.inbox.filter((turn) => !isHeldBack(context, turn))) ? "cancelled" : undefined,
     notified: context.notified.started ? begun : unnotified,
-    committed: false,
-    interrupted: undefined
+    committed: false
   }
 }
 
 /** What the chain used before a turn that begins; `undefined` if the turn begins a chain (CHAIN1, CHAIN2). */
 const chainOf = (context: ChatContext, turn: TurnData): Chain | undefined => {
-  const { chain, caller } = context
+  const { chain, parent } = context.record
   const { messages, decisions, retry, renews } = turn
   if (renews === true) return undefined
   if (isRuntimeInput(turn)) return causedBy(chain)
   // A sub-agent is continued by its call.
-  if (retry === true) return caller.parent === undefined ? undefined : chain
+  if (retry === true) return parent === undefined ? undefined : chain
   const hasInput = messages.some(({ role }) => role === "user")
   const continues = hasInput ? questionOf(context) !== undefined : decisions !== undefined || messages.length > 0
   return continues ? chain : undefined
 }
 
 /** Whether the turn drops the last reply, and the messages that stay then. */
-const drops = ({ open }: Pick<ChatContext, "open">, { retry }: TurnData): boolean =>
+const drops = ({ open }: Pick<Conversation, "open">, { retry }: TurnData): boolean =>
   retry === true && open === undefined
 
 const keptOf = ({ messages }: Thread.Thread): number => messages.findLastIndex((message) => isAsking(message)) + 1
@@ -145,7 +157,7 @@ const withoutReply = (thread: Thread.Thread, attempt: number | undefined): Threa
 
 /** The open step that a turn continues with. A user message ends a halt that had not taken effect. */
 const opening = (
-  { thread, open }: Pick<ChatContext, "thread" | "open">,
+  { thread, open }: Pick<Conversation, "thread" | "open">,
   { decisions, messages }: TurnData
 ): OpenStep | undefined => {
   if (open === undefined) return undefined
@@ -155,28 +167,30 @@ const opening = (
 
 /** The thread and the open step at the beginning of a turn: its tool results become results of the open step. */
 export const begunWith = (
-  context: ChatContext,
+  context: Pick<ChatContext, "record" | "turn" | "answer">,
   turn: TurnData
 ): { readonly thread: Thread.Thread; readonly open: OpenStep | undefined } => {
-  const step = opening(context, turn)
+  const { record } = context
+  const step = opening(record, turn)
   if (step === undefined) return { thread: beginning(context, turn), open: step }
-  const { thread, open } = withCallersResults({ thread: context.thread, open: step }, turn.messages)
+  const { thread, open } = withCallersResults({ thread: record.thread, open: step }, turn.messages)
   const messages = turn.messages.filter(({ role }) => role !== "tool")
-  return { thread: beginning({ ...context, thread }, { ...turn, messages }), open }
+  return { thread: beginning({ ...context, record: { ...record, thread } }, { ...turn, messages }), open }
 }
 
 /** The thread at the beginning of a turn: its tool results go after the calls that they answer, before a question that follows. */
-const beginning = (context: ChatContext, turn: TurnData): Thread.Thread => {
-  const { pendingQuestion, answer, interrupted } = context
-  const cutOff = withCutOff(context.thread, interrupted, turn)
-  const from = drops(context, turn) ? withoutReply(cutOff, turn.attempt) : cutOff
+const beginning = (context: Pick<ChatContext, "record" | "turn" | "answer">, turn: TurnData): Thread.Thread => {
+  const { answer, record } = context
+  const { pendingQuestion } = record
+  const cutOff = withCutOff(context, turn)
+  const from = drops(record, turn) ? withoutReply(cutOff, turn.attempt) : cutOff
   const hasResults = turn.messages.some(({ role }) => role === "tool")
   const thread = hasResults
     ? turn.messages.filter((message) => message.role === "tool").reduce(answeredInOrder, from)
     : from
   const [said, ...behind] = hasResults ? turn.messages.filter(({ role }) => role !== "tool") : turn.messages
   if (said === undefined) return thread
-  if (pendingQuestion === undefined || interrupted !== undefined || said.role !== "user") {
+  if (pendingQuestion === undefined || isInterrupted(context) || said.role !== "user") {
     return Thread.append(thread, said, ...behind)
   }
   const reply = continuing(thread, said)
@@ -193,9 +207,9 @@ const isAsking = (message: Message): boolean =>
  * Whether an input waits to join the turn, and the turn can take it; the second pass, which is one request, cannot. An input comes
  * after the results of open calls.
  */
-export const canSteer = ({ inbox, before, result, firstPass, stopped, open }: ChatContext): boolean =>
+export const canSteer = ({ inbox, before, result, firstPass, stopped, record }: ChatContext): boolean =>
   result === undefined &&
-  open === undefined &&
+  record.open === undefined &&
   firstPass === undefined &&
   before === undefined &&
   stopped === undefined &&
@@ -206,10 +220,13 @@ export const steer = (context: ChatContext): Partial<ChatContext> => {
   const taken = takingSteers(context)
   const turns = Inbox.taken(taken.inbox)
   const messages = turns.flatMap((turn) => naming(turn).messages)
+  const { thread, chain } = context.record
+  const isRenewed = !turns.every(isRuntimeInput)
+  const said = Thread.append(thread, ...messages.map((message) => continuing(thread, message)))
   return {
     ...taken,
-    ...(turns.every(isRuntimeInput) ? {} : { chain: undefined, timed: context.timed && context.chain === undefined }),
-    thread: Thread.append(context.thread, ...messages.map((message) => continuing(context.thread, message))),
+    ...(isRenewed && { timed: context.timed && chain === undefined }),
+    record: { ...taken.record, thread: said, chain: isRenewed ? undefined : chain },
     notified: context.notified.prompted ? { ...context.notified, prompted: false } : context.notified,
     committed: false
   }
@@ -218,7 +235,7 @@ export const steer = (context: ChatContext): Partial<ChatContext> => {
 /** Whether an input that steers begins a chain, whose time is counted anew (CHAIN1). */
 export const renewsTime = (context: ChatContext): boolean =>
   context.timed &&
-  context.chain !== undefined &&
+  context.record.chain !== undefined &&
   canSteer(context) &&
   Inbox.steering(context.inbox).some((turn) => !isRuntimeInput(turn))
 
@@ -227,4 +244,4 @@ export const leavesQuestion = ({ messages }: TurnData): boolean =>
   messages.length > 0 && messages.every(({ role }) => role === "tool")
 
 /** Whether calls of the turn that begins still wait for a decision: then it ends after storing its own decision. */
-export const stillWaits = ({ open }: Pick<ChatContext, "open">): boolean => open !== undefined && isWaiting(open)
+export const stillWaits = ({ open }: Pick<Conversation, "open">): boolean => open !== undefined && isWaiting(open)

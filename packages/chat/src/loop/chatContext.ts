@@ -3,18 +3,7 @@ import type { CallsEvent } from "../batch/index.ts"
 import type { ToolCallView } from "../call/index.ts"
 import type { Message, Outcome } from "../model/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
-import type {
-  AgentRef,
-  BackgroundTask,
-  Conversation,
-  ChatResult,
-  HaltedReason,
-  Mode,
-  ModeStanding,
-  OpenStep,
-  PendingQuestion,
-  StepResult
-} from "../record/index.ts"
+import type { AgentRef, Conversation, ChatResult, Mode, ModeStanding, OpenStep, StepResult } from "../record/index.ts"
 import type { InboxState, TurnData } from "../inbox/index.ts"
 import type { Held } from "../values/index.ts"
 import type { LifecycleEvent, RequestParams } from "../gate/index.ts"
@@ -45,26 +34,7 @@ export interface ChatInput {
 }
 
 /** The state of a chat that continues from a record. */
-export type ChatStart = Pick<
-  ChatContext,
-  | "thread"
-  | "usage"
-  | "inbox"
-  | "inputs"
-  | "known"
-  | "committed"
-  | "lastHaltedReason"
-  | "pendingQuestion"
-  | "pendingToolCalls"
-  | "open"
-  | "interrupted"
-  | "standing"
-  | "expiresAt"
-  | "caller"
-  | "tasks"
-  | "chain"
-  | "children"
->
+export type ChatStart = Pick<ChatContext, "record" | "inbox" | "committed">
 
 /** The time on the system's clock, and whether the signal of the turn is aborted. */
 export interface Moment {
@@ -107,10 +77,10 @@ export interface Judgement {
 }
 
 /** The state of a chat whose open calls were closed without running. */
-export type Closed = Pick<ChatContext, "thread" | "open" | "pendingQuestion" | "pendingToolCalls">
+export type Closed = Pick<Conversation, "thread" | "open" | "pendingQuestion" | "pendingToolCalls">
 
 /** The state of a chat whose wait has expired. */
-export type Expired = Closed & Pick<ChatContext, "expiresAt" | "lastHaltedReason">
+export type Expired = Closed & Pick<Conversation, "expiresAt" | "lastHaltedReason">
 
 /**
  * The events of a chat.
@@ -213,8 +183,6 @@ export interface RunningReply {
 
 /** The context in a chat's snapshot. */
 export interface ChatContext extends InboxState {
-  readonly id: string
-  readonly usage: Usage.Usage
   /** The facts of the running turn's options. */
   readonly facts: TurnFacts
   readonly steps: ReadonlyArray<Held<StepResult>>
@@ -237,20 +205,6 @@ export interface ChatContext extends InboxState {
   readonly refusal: Held<PreflightError> | undefined
   /** The error of the store. */
   readonly failure: Held<SessionError> | undefined
-  readonly lastHaltedReason: HaltedReason | undefined
-  readonly pendingQuestion: PendingQuestion | undefined
-  /** The interrupted turn, until the next begins. */
-  readonly interrupted: { readonly text: string } | undefined
-  /** The permission mode of calls, if it differs from the options. */
-  readonly standing: ModeStanding | undefined
-  /** The agent of the next request; a chat without an agent does not have this property. */
-  readonly agent?: AgentRef | undefined
-  /** The background tasks whose end the stored thread does not have; a chat without tasks does not have this property. */
-  readonly tasks?: ReadonlyArray<BackgroundTask> | undefined
-  /** The conversations of sub-agents that have begun, for calls that are not over (SUB15); absent without one. */
-  readonly children?: ReadonlyArray<string> | undefined
-  /** The parts of the conversation that belong to the caller, and its parent: no turn changes them. */
-  readonly caller: Pick<Conversation, "context" | "metadata" | "parent">
   /** The running step under a bare actor: the text of its reply, and its calls. */
   readonly partial: RunningReply
   /** The time of the last event that has one. */

@@ -114,10 +114,12 @@ export interface StepOpening extends CompactionOpening {
 }
 
 /** A turn that begins, and what its chain used before. */
-export interface TurnBegin extends Pick<StepOpening, "turn" | "agent">, Pick<ChatContext, "chain" | "until"> {}
+export interface TurnBegin
+  extends Pick<StepOpening, "turn" | "agent">, Pick<Conversation, "chain">, Pick<ChatContext, "until"> {}
 
 /** A step that ends, with the steps of its turn before it. */
-export interface StepFinish extends StepOpening, Pick<ChatContext, "chain" | "steps" | "stopped" | "until"> {
+export interface StepFinish
+  extends StepOpening, Pick<Conversation, "chain">, Pick<ChatContext, "steps" | "stopped" | "until"> {
   /** The name of the agent of the next request, unless a call hands over. */
   readonly next: string | undefined
   /** How many steps the first pass had, in the second. */

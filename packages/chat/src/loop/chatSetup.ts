@@ -30,7 +30,16 @@ import {
 import { beginTurn, canSteer, renewsTime, steer, stillWaits, turnIn } from "./beginTurn.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
 import { hasExpired, isAtWait } from "./suspensionExpiry.ts"
-import { doubted, isHeldBack, isInput, mustWait, nextTurn, refusalOf, type TurnData } from "../inbox/index.ts"
+import {
+  doubted,
+  isHeldBack,
+  isInput,
+  isInterrupted,
+  mustWait,
+  nextTurn,
+  refusalOf,
+  type TurnData
+} from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { Saving } from "./chatEnv.ts"
 import { isStoreRefusal } from "../errors/index.ts"
@@ -59,7 +68,7 @@ export const savingOf = ({ context }: { readonly context: ChatContext }): Saving
 /** ARR4 */
 const takesOf = ({ inbox, before }: ChatContext): ReadonlyArray<string> => {
   const takes = Inbox.takes(inbox)
-  return before === undefined || before.inputs.length === 0 ? takes : [...takes, ...before.inputs]
+  return before?.inputs === undefined ? takes : [...takes, ...before.inputs]
 }
 
 /** The record to commit: the rows of the inputs that it has in its thread leave with it. */
@@ -71,7 +80,8 @@ export const commitOf = ({ context }: { readonly context: ChatContext }) => ({
 
 /** The wait that has expired, or that a person ended. */
 export const waitOf = ({ context, event }: At) => {
-  const { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs } = context
+  const { record, suspendedTtlMs } = context
+  const { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason } = record
   const ends = event.type === "wait.cancel" ? ("cancelled" as const) : ("expired" as const)
   return { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs, ends }
 }
@@ -87,7 +97,7 @@ export const discardOf = ({ context }: { readonly context: ChatContext }) => {
 
 const refusalFor = (context: ChatContext, turn: TurnData | undefined) => ({
   turn: turn?.id ?? "",
-  error: turn === undefined ? undefined : refusalOf(context, turn)
+  error: turn === undefined ? undefined : refusalOf(context.record, turn)
 })
 
 /** The turn of the event, and why it is refused. */
@@ -132,8 +142,13 @@ export const receipts = {
   ]
 } as const
 
+/** The record whose chain is over. */
+const withoutChain = ({ record }: ChatContext): Pick<ChatContext, "record"> => ({
+  record: { ...record, chain: over(record.chain) }
+})
+
 const refuses = (context: ChatContext, turn: TurnData | undefined = nextTurn(context)): boolean =>
-  turn !== undefined && refusalOf(context, turn) !== undefined
+  turn !== undefined && refusalOf(context.record, turn) !== undefined
 
 const guards = {
   isLeaving: ({ context }: At) => context.leaving,
@@ -150,7 +165,7 @@ const guards = {
     event.type !== "turn.cancel" || event.turn === undefined || event.turn === context.turn?.id,
   renewsTime: ({ context }: At) => renewsTime(context),
   /** REF10 */
-  isOfWait: ({ context, event }: At) => event.type === "wait.cancel" && event.of === context.inputs.at(-1),
+  isOfWait: ({ context, event }: At) => event.type === "wait.cancel" && event.of === context.record.inputs?.at(-1),
   isWaitingInput: ({ context, event }: At) =>
     event.type === "input.withdraw" && Inbox.isWaiting(context.inbox, event.input),
   canDiscard: ({ context: { before, inbox }, event }: At) =>
@@ -170,20 +185,20 @@ const guards = {
     return (end ?? following ?? outcome ?? child) === undefined
   },
   endsWithStep: ({ context }: At) => context.until === "step",
-  hasExpired: ({ context }: At) => context.turn === undefined && hasExpired(context, context.now),
+  hasExpired: ({ context }: At) => context.turn === undefined && hasExpired(context.record, context.now),
   comesTooLate: ({ context, event }: At) =>
-    event.type === "turn.start" && hasExpired(context, event.now ?? context.now),
-  hasQuestion: ({ context }: At) => context.pendingQuestion !== undefined,
-  hasApprovals: ({ context }: At) => stillWaits(context),
-  hasOpenCalls: ({ context }: At) => context.open !== undefined,
-  isInterrupted: ({ context }: At) => context.interrupted !== undefined,
-  hasPendingCalls: ({ context }: At) => context.pendingToolCalls.length > 0,
-  mustAwait: ({ context }: At) => context.expiresAt !== undefined && !context.awaits && isAtWait(context),
+    event.type === "turn.start" && hasExpired(context.record, event.now ?? context.now),
+  hasQuestion: ({ context }: At) => context.record.pendingQuestion !== undefined,
+  hasApprovals: ({ context }: At) => stillWaits(context.record),
+  hasOpenCalls: ({ context }: At) => context.record.open !== undefined,
+  isInterrupted: ({ context }: At) => isInterrupted(context),
+  hasPendingCalls: ({ context }: At) => context.record.pendingToolCalls.length > 0,
+  mustAwait: ({ context }: At) => context.record.expiresAt !== undefined && !context.awaits && isAtWait(context),
   mustKeep: ({ context: { stores, committed, turn } }: At) => stores && !committed && turn === undefined,
   mustCommit: ({ context: { stores, committed } }: At) => stores && !committed,
   hasResult: ({ context }: At) => context.result !== undefined,
   isStopped: ({ context }: At) => context.stopped !== undefined,
-  mustClose: ({ context: { stopped, open } }: At) => stopped !== undefined && open !== undefined,
+  mustClose: ({ context: { stopped, record } }: At) => stopped !== undefined && record.open !== undefined,
   handsOver: ({ event }: At) => event.type === "step.ended" && event.handoff !== undefined,
   mustTime: ({ context: { timed, facts } }: At) => !timed && facts.timeMs !== undefined,
   isTimed: ({ context }: At) => context.timed,
@@ -278,7 +293,7 @@ export const chatSetup = setup({
   delays: {
     drain: ({ context }) => context.facts.drainMs,
     deadline: ({ context }) => Math.max(0, (context.facts.timeMs ?? 0) - timeOf(context)),
-    expiry: ({ context: { expiresAt = 0, now } }) => Math.max(0, expiresAt - now)
+    expiry: ({ context: { record, now } }) => Math.max(0, (record.expiresAt ?? 0) - now)
   },
   guards,
   actions: {
@@ -307,7 +322,7 @@ export const chatSetup = setup({
     cancelRunning: StateMachine.raise({ type: "turn.cancel" }),
     markCancelled: assign(({ context, event }) => ({
       stopped: "cancelled",
-      ...(event.type === "turn.cancel" && event.chain === true && { chain: over(context.chain) })
+      ...(event.type === "turn.cancel" && event.chain === true && withoutChain(context))
     })),
     markOutOfTime: assign(({ context }) => ({ stopped: context.stopped ?? "budget_time" })),
     markLeaving: assign({ leaving: true }),
@@ -346,7 +361,7 @@ export const chatSetup = setup({
     recordStep: assign(({ context, event }) => stepEnded(context, as(event, "step.ended"))),
     recordOnlyStep: assign(({ context, event }) => stepTaken(context, as(event, "step.ended"))),
     recordClosed: assign(({ context, event }) => ({
-      ...as(event, "calls.closed").closed,
+      record: { ...context.record, ...as(event, "calls.closed").closed },
       ...atMoment(context, as(event, "calls.closed"))
     })),
     dropTurn: assign({ turn: undefined }),
@@ -398,16 +413,23 @@ export const chatSetup = setup({
     markAwaiting: assign({ awaits: true }),
     markAnswered: assign({ awaits: false }),
     forgetExpiry: StateMachine.cancel("expiry"),
-    recordExpiry: assign(({ event }) => {
+    recordExpiry: assign(({ context, event }) => {
       const { expired, now } = as(event, "wait.closed")
-      return { ...expired, now, committed: false }
+      return { record: { ...context.record, ...expired }, now, committed: false }
     }),
-    recordAgent: assign(({ event }) => ({ agent: as(event, "agent.set").agent })),
-    recordChildren: assign(({ context: { children = [] }, event }) => ({
-      children: Array.from(new Set([...children, ...as(event, "children.began").children]))
+    recordAgent: assign(({ context, event }) => ({
+      record: { ...context.record, agent: as(event, "agent.set").agent }
     })),
-    endChain: assign(({ context }) => ({ chain: over(context.chain) })),
-    recordMode: assign(({ event }) => ({ standing: as(event, "mode.changed").standing })),
+    recordChildren: assign(({ context: { record }, event }) => ({
+      record: {
+        ...record,
+        children: Array.from(new Set([...(record.children ?? []), ...as(event, "children.began").children]))
+      }
+    })),
+    endChain: assign(({ context }) => withoutChain(context)),
+    recordMode: assign(({ context, event }) => ({
+      record: { ...context.record, permissionMode: as(event, "mode.changed").standing }
+    })),
     markKept: assign({ committed: true }),
     recordUnkept: assign(({ event }) => ({ committed: true, ...waitUnstored(as(event, "commit.failed")) }))
   }

@@ -20,7 +20,7 @@ import type { AnswerForm } from "../stopConditions/index.ts"
 import { boundedBy, expired, hasExpired } from "./suspensionExpiry.ts"
 import type { Engine } from "../tool/index.ts"
 import { firstExpiry, revived } from "../step/index.ts"
-import { interruptionOf } from "./interruption.ts"
+import { isInterruption } from "./interruption.ts"
 import { json } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import { chatMachine } from "./ChatMachine.ts"
@@ -76,37 +76,29 @@ const startOf = (
 ): ChatStart => {
   const { thread, open: left, pendingQuestion, pendingToolCalls } = revived(record, engine, now)
   const open = boundedBy({ suspendedTtlMs, now }, left)
-  const interrupted = interruptionOf(record, { open, pendingQuestion, pendingToolCalls }, cutOff)
-  const start: ChatStart = {
+  const running = isInterruption(record, { open, pendingQuestion, pendingToolCalls })
+  const { inbox: _, version: __, status: ___, lastOutcome: ____, ...kept } = record
+  const tasks = tasksOf(record)
+  const begun: Conversation = {
+    ...kept,
     thread,
-    usage: record.usage,
-    inbox: inboxOf(record),
-    inputs: record.inputs ?? [],
-    known: record.known ?? [],
-    committed: true,
-    lastHaltedReason: record.lastHaltedReason,
+    running,
+    draft: running ? cutOff || record.draft || undefined : undefined,
     pendingQuestion,
     pendingToolCalls,
     open,
-    interrupted,
-    standing: record.permissionMode,
     expiresAt: record.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
-    caller: callersOf(record),
-    ...(record.chain !== undefined && { chain: record.chain }),
-    ...(record.children !== undefined && { children: record.children }),
-    ...tasksIn(record)
+    tasks: tasks.length === 0 ? undefined : tasks
   }
-  if (hasExpired(start, now)) {
+  const inbox = inboxOf(record)
+  if (hasExpired(begun, now)) {
     const rules = { toolResultEncoder: engine.toolResultEncoder ?? json }
-    return {
-      ...start,
-      ...expired({ ...start, suspendedTtlMs }, rules, now),
-      committed: false
-    }
+    const after = { ...begun, ...expired({ ...begun, suspendedTtlMs }, rules, now) }
+    return { record: after, inbox, committed: false }
   }
   const isKnown = open === undefined || open.calls.every((call, at) => isSameWait(call, record.open?.calls[at]))
   const isOfAgent = agent?.name === record.agent?.name
-  return { ...start, committed: isKnown && isOfAgent && (interrupted === undefined || cutOff === undefined) }
+  return { record: begun, inbox, committed: isKnown && isOfAgent && (!running || cutOff === undefined) }
 }
 
 /**
@@ -120,17 +112,6 @@ const inboxOf = (record: Conversation): Inbox.Inbox => {
   const unasked = inbox.flatMap(({ id }) => (isEndInput(id) && !ends.has(id) ? [id] : []))
   return Inbox.holding(inbox, new Set([...inputs, ...known, ...unasked]))
 }
-
-const tasksIn = (record: Conversation): Pick<ChatStart, "tasks"> => {
-  const tasks = tasksOf(record)
-  return tasks.length === 0 ? {} : { tasks }
-}
-
-const callersOf = ({ context, metadata, parent }: Conversation): ChatStart["caller"] => ({
-  ...(context !== undefined && { context }),
-  ...(metadata !== undefined && { metadata }),
-  ...(parent !== undefined && { parent })
-})
 
 const isSameWait = (call: OpenCall, kept: OpenCall | undefined): boolean =>
   call.state !== "waiting" || (kept?.state === "waiting" && kept.expiresAt === call.expiresAt)
@@ -210,5 +191,5 @@ export const streamTurn = (
 export const threadOf = ({ input, messages = [], decisions }: TurnToRun): Thread => {
   const context = initialContext({ input })
   const said = { messages, ...(decisions !== undefined && { decisions }) }
-  return beginTurn(context, { id: "", ...said }).thread ?? context.thread
+  return (beginTurn(context, { id: "", ...said }).record ?? context.record).thread
 }

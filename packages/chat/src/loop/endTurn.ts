@@ -23,7 +23,7 @@ import {
 import { held, type Held, original } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Usage from "../model/Usage.ts"
-import { delivered, lost, type LostInputs, unknownOutcome, withdrawn } from "../inbox/index.ts"
+import { delivered, hasBegun, lost, type LostInputs, unknownOutcome, withdrawn } from "../inbox/index.ts"
 import {
   awaitingApproval,
   chainNow,
@@ -60,15 +60,16 @@ export const recordBegun = (
 ): Partial<ChatContext> => {
   const facts = { ...event.facts, beganAt: event.now }
   const at = { ...atMoment(context, event), facts, stores: facts.stores ?? context.stores }
-  const { turn, pendingQuestion } = context
-  if (!stillWaits(context)) {
+  const { turn, record } = context
+  const { pendingQuestion } = record
+  if (!stillWaits(record)) {
     if (pendingQuestion !== undefined && turn !== undefined && leavesQuestion(turn)) {
       return { ...at, ...ended({ ...context, ...at }, { reason: "ask_user", metadata: {}, pendingQuestion }) }
     }
-    const spent = context.open === undefined && event.spent !== undefined ? original(event.spent) : undefined
+    const spent = record.open === undefined && event.spent !== undefined ? original(event.spent) : undefined
     return spent === undefined ? at : { ...at, ...ended({ ...context, ...at }, spent) }
   }
-  const { thread, open, pendingToolCalls } = context
+  const { thread, open, pendingToolCalls } = record
   const waits = { ...awaitingApproval(pendingApprovalsOf(thread, open)), pendingToolCalls }
   return { ...at, ...ended({ ...context, ...at }, waits) }
 }
@@ -85,16 +86,19 @@ export const stepTaken = (
   { result: ended, open }: Pick<StepEnded, "result" | "open">
 ): Partial<ChatContext> => {
   const result = original(ended)
-  const { notified } = context
+  const { notified, record } = context
   return {
-    thread: result.thread,
-    usage: [result.response.usage, result.childUsage ?? Usage.empty].reduce(Usage.add, context.usage),
+    record: {
+      ...record,
+      thread: result.thread,
+      usage: [result.response.usage, result.childUsage ?? Usage.empty].reduce(Usage.add, record.usage),
+      open,
+      ...withoutEnded(record, open, result.toolResults.some(beginsTask) ? begunBy(result.toolResults) : noTasks)
+    },
     steps: context.steps.concat([ended]),
     step: undefined,
-    open,
     committed: false,
     partial: silent,
-    ...withoutEnded(context, open, result.toolResults.some(beginsTask) ? begunBy(result.toolResults) : noTasks),
     ...(notified.announced ? { notified: { ...notified, announced: false }, aside: undefined } : {})
   }
 }
@@ -105,51 +109,58 @@ const noTasks: ReadonlyArray<BackgroundTask> = []
 
 /** The tasks of the context and these that have not ended (TASKREC1). */
 const tasksWith = (
-  { tasks = noTasks, known }: Pick<ChatContext, "tasks" | "known">,
+  { tasks = noTasks, known }: Pick<Conversation, "tasks" | "known">,
   begun: ReadonlyArray<BackgroundTask>
-): Pick<ChatContext, "tasks"> => {
-  const running = unended([...tasks, ...begun], known)
+): Pick<Conversation, "tasks"> => {
+  const running = unended([...tasks, ...begun], known ?? [])
   return running.length === 0 ? { tasks: undefined } : { tasks: running }
 }
 
 /** The tasks after a step, and the children of calls that are not over (SUB15). */
 const withoutEnded = (
-  context: Pick<ChatContext, "tasks" | "known" | "children">,
+  record: Conversation,
   open: OpenStep | undefined,
   begun: ReadonlyArray<BackgroundTask>
-): Pick<ChatContext, "tasks" | "children"> => {
-  const { children } = context
-  const now = begun.length === 0 ? {} : tasksWith(context, begun)
+): Pick<Conversation, "tasks" | "children"> => {
+  const { children } = record
+  const now = begun.length === 0 ? {} : tasksWith(record, begun)
   if (children === undefined) return now
-  const left = childrenLeft(children, open, now.tasks ?? context.tasks)
+  const left = childrenLeft(children, open, now.tasks ?? record.tasks)
   return { ...now, children: left.length === 0 ? undefined : left }
 }
 
 const judged = (context: ChatContext, event: StepEnded): Partial<ChatContext> => {
-  const { facts, firstPass, steps, thread, suspendedTtlMs } = context
+  const { facts, firstPass, steps, record, suspendedTtlMs } = context
   const { now, stopped } = atMoment(context, event)
   const { standing, handoff, former } = event
-  const open = boundedBy({ now, suspendedTtlMs }, context.open)
+  const { thread } = record
+  const open = boundedBy({ now, suspendedTtlMs }, record.open)
   const isLate = handoff?.timeMs !== undefined && timeOf({ ...context, now }) >= handoff.timeMs
   const stops = stopped ?? (isLate ? ("budget_time" as const) : undefined)
+  const judgedRecord = {
+    ...record,
+    permissionMode: standing,
+    open,
+    usage: former === undefined ? record.usage : Usage.add(record.usage, former),
+    ...(handoff !== undefined && { agent: handoff.agent })
+  }
   const handed = handoff === undefined ? {} : handedOver(context, handoff)
-  const usage = former === undefined ? context.usage : Usage.add(context.usage, former)
-  const said = { now, stopped: stops, standing, open, usage, ...handed }
+  const said = { now, stopped: stops, record: judgedRecord, ...handed }
   const terminal = event.terminal === undefined ? undefined : original(event.terminal)
   if (terminal === undefined) return said
-  const after = { ...context, now, stopped, standing, open }
+  const after = { ...context, now, stopped, record: judgedRecord }
   const goesOn = terminal.reason === "completed" ? canSteer(after) : stopped === undefined && followsHalt(context)
   if (goesOn && event.mayContinue) return said
   if (firstPass === undefined && hasTwoPasses(facts.finalize, thread) && isFollowed(terminal)) {
     if (event.spent !== undefined) return { ...said, ...ended(after, original(event.spent)) }
     const first = held(chatResult(thread, steps.map(original), terminal))
-    return { ...said, thread: nudged(thread, facts.finalize.nudge), firstPass: first }
+    return { ...said, record: { ...judgedRecord, thread: nudged(thread, facts.finalize.nudge) }, firstPass: first }
   }
   return { ...said, ...ended(after, terminal) }
 }
 
 /** Whether the last step only ran the answered calls, and one of them halted: the input beside the answers follows (ANSWERING3). */
-const followsHalt = ({ turn, steps, open }: ChatContext): boolean => {
+const followsHalt = ({ turn, steps, record: { open } }: ChatContext): boolean => {
   const hasInput = turn?.decisions !== undefined && turn.messages.some(({ role }) => role === "user")
   const [first] = hasInput && steps.length === 1 && open === undefined ? steps.map(original) : []
   return first?.halt?.type === "halt" || first?.halt?.type === "tool_error"
@@ -158,13 +169,13 @@ const followsHalt = ({ turn, steps, open }: ChatContext): boolean => {
 /** The next request is of another agent, whose time counts from the beginning of the chain. */
 const handedOver = (
   { facts }: Pick<ChatContext, "facts">,
-  { agent, ...its }: NonNullable<Judgement["handoff"]>
-): Pick<ChatContext, "agent" | "facts" | "timed"> => ({ agent, facts: { ...facts, ...its }, timed: false })
+  { timeMs, adapter }: NonNullable<Judgement["handoff"]>
+): Pick<ChatContext, "facts" | "timed"> => ({ facts: { ...facts, timeMs, adapter }, timed: false })
 
 /** Stops the turn before its next step. */
 export const stopTurn = (context: ChatContext): Partial<ChatContext> => {
-  const { stopped = "cancelled", facts, pendingToolCalls } = context
-  return ended(context, { ...stopping(stopped, { budget: facts }), pendingToolCalls })
+  const { stopped = "cancelled", facts, record } = context
+  return ended(context, { ...stopping(stopped, { budget: facts }), pendingToolCalls: record.pendingToolCalls })
 }
 
 /**
@@ -189,21 +200,24 @@ export const compactionEnded = (
   context: ChatContext,
   event: Extract<ChatEvent, { readonly type: "compaction.ended" }>
 ): Partial<ChatContext> => {
-  const { facts, thread } = context
+  const { facts, record } = context
+  const { thread } = record
   const { refusal: refused, ...compacting } = facts.compacting ?? {}
   const { compaction, failed = compacting.failed } = event
   const error = event.error ?? (compaction === undefined ? refused : undefined)
   const at = { ...atMoment(context, event), step: undefined }
   if (error !== undefined) return { ...at, ...stepRefused({ ...context, ...at }, error) }
   const next = { ...at, facts: { ...facts, compacting: { ...compacting, failed, at: thread.messages.length } } }
-  return compaction === undefined ? next : { ...next, thread: { ...thread, compaction }, committed: false }
+  return compaction === undefined
+    ? next
+    : { ...next, record: { ...record, thread: { ...thread, compaction } }, committed: false }
 }
 
 /** The context is stored, so the taken inputs are delivered. */
-export const stored = (context: Pick<ChatContext, "inbox" | "tasks" | "known">): Partial<ChatContext> => ({
+export const stored = ({ inbox, record }: Pick<ChatContext, "inbox" | "record">): Partial<ChatContext> => ({
   committed: true,
-  ...delivered(context),
-  ...(context.tasks === undefined ? {} : tasksWith(context, noTasks))
+  ...delivered({ inbox }),
+  ...(record.tasks !== undefined && { record: { ...record, ...tasksWith(record, noTasks) } })
 })
 
 /**
@@ -219,25 +233,29 @@ export const commitFailed = (
   const taken = { ...context, ...back }
   const dropped = savable(taken)
   const from = { ...taken, ...dropped }
-  const { pendingQuestion, pendingToolCalls } = from
-  const failed = ended(from, { reason: "error", metadata: { error } })
-  const expiresAt = from.expiresAt ?? expiryOf(context, from)
-  const failure = held(error)
-  return { ...back, ...dropped, ...failed, pendingQuestion, pendingToolCalls, expiresAt, committed: true, failure }
+  const { pendingQuestion, pendingToolCalls, expiresAt = expiryOf(context, from.record) } = from.record
+  const { record = from.record, ...failed } = ended(from, { reason: "error", metadata: { error } })
+  // The record is that of before a turn whose beginning is not stored.
+  const running = hasBegun(context) ? record.running : from.record.running
+  const kept = { ...record, running, pendingQuestion, pendingToolCalls, expiresAt }
+  return { ...back, ...dropped, ...failed, record: kept, committed: true, failure: held(error) }
 }
 
-const savable = ({ steps, ...context }: ChatContext): Partial<ChatContext> => {
-  const dropped = withoutUnsavable({ ...context, steps: steps.map(original) })
+const savable = ({ steps, record }: ChatContext): Partial<ChatContext> => {
+  const dropped = withoutUnsavable({ ...record, steps: steps.map(original) })
   const { steps: left, ...rest } = dropped
-  return left === undefined ? {} : { ...rest, steps: steps.slice(0, left.length) }
+  return left === undefined ? {} : { record: { ...record, ...rest }, steps: steps.slice(0, left.length) }
 }
 
 /** A turn that is to stop no longer waits for the store. The end of another turn than a cancelled one is an error then (CHAT2). */
 export const commitGivenUp = (context: ChatContext): Partial<ChatContext> => {
   const { result } = context
-  return result === undefined || original(result).haltedReason === "cancelled"
-    ? { committed: true, ...withdrawn(context) }
-    : commitFailed(context, { error: unknownOutcome(undefined) })
+  if (result !== undefined && original(result).haltedReason !== "cancelled")
+    return commitFailed(context, { error: unknownOutcome(undefined) })
+  const back = { committed: true, ...withdrawn(context) }
+  if (hasBegun(context)) return back
+  const { record: _, ...stopped } = stopTurn({ ...context, ...back })
+  return { ...back, ...stopped, committed: true }
 }
 
 /** The end of a wait could not be stored. */
@@ -258,7 +276,8 @@ export const arrivalsLost = (context: ChatContext, event: ChatEvent): LostInputs
 
 /** Ends the turn for this reason. */
 export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
-  const { thread, open, steps, facts, firstPass } = context
+  const { steps, facts, firstPass, record } = context
+  const { thread, open } = record
   const pendingApprovals = pendingApprovalsOf(thread, open)
   const result = chatResult(
     thread,
@@ -270,22 +289,27 @@ export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatCon
 }
 
 const endedWith = (
-  context: Pick<ChatContext, "open" | "pendingQuestion" | "standing" | "suspendedTtlMs" | "now">,
+  context: Pick<ChatContext, "record" | "suspendedTtlMs" | "now">,
   came: ChatResult
 ): Partial<ChatContext> => {
-  const { standing } = context
+  const { record } = context
+  const { permissionMode: standing, open } = record
   const result = standing === undefined ? came : { ...came, permissionMode: standing.mode }
   const pendingQuestion =
-    result.pendingQuestion ?? (result.haltedReason === "cancelled" ? context.pendingQuestion : undefined)
+    result.pendingQuestion ?? (result.haltedReason === "cancelled" ? record.pendingQuestion : undefined)
   const { pendingToolCalls } = result
   return {
     result: held(result),
     committed: false,
-    thread: result.thread,
-    lastHaltedReason: result.haltedReason,
-    pendingQuestion,
-    pendingToolCalls,
-    expiresAt: expiryOf(context, { pendingQuestion, pendingToolCalls, open: context.open })
+    record: {
+      ...record,
+      running: false,
+      thread: result.thread,
+      lastHaltedReason: result.haltedReason,
+      pendingQuestion,
+      pendingToolCalls,
+      expiresAt: expiryOf(context, { pendingQuestion, pendingToolCalls, open })
+    }
   }
 }
 
@@ -294,46 +318,19 @@ export const turnEnded = (context: ChatContext, event: Partial<Moment>): Partial
   now: event.now ?? context.now,
   turn: undefined,
   facts: noFacts,
-  ...chainProperty(context),
+  record: { ...context.record, chain: chainNow(context) },
   inbox: Inbox.turnEnded(context.inbox)
 })
 
-/** The chain, if there is one: a chat without a chain does not have the property. */
-const chainProperty = (context: ChatContext): Pick<ChatContext, "chain"> => {
-  const chain = chainNow(context)
-  return chain === undefined && context.chain === undefined ? {} : { chain }
-}
-
 /** The record of a chat, without its waiting inputs, and without what only its environment has of a running step. */
 export const recordOf = (context: ChatContext): Conversation => {
-  const record: { -readonly [Field in keyof Conversation]: Conversation[Field] } = chatRecord(context)
-  const { agent, caller, tasks, children } = context
-  const chain = chainNow(context)
-  if (agent !== undefined) record.agent = agent
-  if (tasks !== undefined) Object.assign(record, tasksWith(context, noTasks))
-  if (chain !== undefined) record.chain = chain
-  if (children !== undefined) record.children = children
-  return Object.assign(record, caller)
+  const { record } = context
+  return {
+    ...record,
+    chain: chainNow(context),
+    ...(record.tasks !== undefined && tasksWith(record, noTasks))
+  }
 }
-
-/** An object literal without a spread holds its properties in itself, which is less memory for each chat at rest. */
-const chatRecord = (context: ChatContext): Conversation => ({
-  id: context.id,
-  thread: context.thread,
-  usage: context.usage,
-  running: (context.turn !== undefined && context.result === undefined) || context.interrupted !== undefined,
-  lastHaltedReason: context.lastHaltedReason,
-  pendingQuestion: context.pendingQuestion,
-  pendingToolCalls: context.pendingToolCalls,
-  inputs: filled(context.inputs),
-  known: filled(context.known),
-  expiresAt: context.expiresAt,
-  open: context.open,
-  permissionMode: context.standing,
-  draft: context.interrupted?.text || undefined
-})
-
-const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 
 /** The output of a chat. */
 export const outputOf = ({
@@ -342,11 +339,11 @@ export const outputOf = ({
   leaving,
   until,
   steps,
-  open
-}: Pick<ChatContext, "result" | "refusal" | "leaving" | "until" | "steps" | "open">): ChatOutput => {
+  record
+}: Pick<ChatContext, "result" | "refusal" | "leaving" | "until" | "steps" | "record">): ChatOutput => {
   if (leaving) return { type: "left" }
   const [step] = until === "step" ? steps : []
-  if (step !== undefined) return { type: "stepped", result: step, open }
+  if (step !== undefined) return { type: "stepped", result: step, open: record.open }
   if (result !== undefined) return { type: "completed", result }
   if (refusal !== undefined) return { type: "refused", error: refusal }
   throw new Error("a chat ended without a result")

@@ -14,52 +14,51 @@ import * as Thread from "../model/Thread.ts"
 import type { Journal, Opened } from "../step/index.ts"
 import { original } from "../values/index.ts"
 import { type AgentRef, type Conversation, isWaiting, type ModeStanding, type OpenStep } from "../record/index.ts"
-import type { TurnData } from "../inbox/index.ts"
+import { isInterrupted, type TurnData } from "../inbox/index.ts"
 
 /** Whether a chat that starts from this record was interrupted (INT1). */
-export const interruptionOf = (
-  record: Conversation | undefined,
-  standing: Pick<ChatContext, "open" | "pendingQuestion" | "pendingToolCalls">,
-  cutOff: string | undefined
-): ChatContext["interrupted"] => {
-  if (record?.running !== true) return undefined
-  const { open, pendingQuestion, pendingToolCalls } = standing
-  if (pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))) return undefined
+export const isInterruption = (
+  record: Conversation,
+  { open, pendingQuestion, pendingToolCalls }: Pick<Conversation, "open" | "pendingQuestion" | "pendingToolCalls">
+): boolean =>
+  record.running &&
+  pendingToolCalls.length === 0 &&
+  (open === undefined || !isWaiting(open)) &&
   // The interrupted step asked this question. A question in the record was answered by the turn that began, so it does
   // not count.
-  if (pendingQuestion !== record.pendingQuestion) return undefined
-  return { text: cutOff ?? record.draft ?? "" }
-}
+  pendingQuestion === record.pendingQuestion
 
 /**
  * The text of the previous process's reply, if the store does not have it: the streamed text, or the text of a step that
  * was not stored. `undefined` if the record belongs to another turn.
  */
 export const cutOffBy = (
-  { inputs, thread, steps, interrupted }: Pick<ChatContext, "inputs" | "thread" | "steps" | "interrupted">,
+  context: Pick<ChatContext, "record" | "turn" | "steps">,
   streamed: string,
   record: Conversation
 ): string | undefined => {
-  if (!record.running || record.open !== undefined || record.inputs?.at(-1) !== inputs.at(-1)) return undefined
+  const { inputs, thread, draft } = context.record
+  if (!record.running || record.open !== undefined || record.inputs?.at(-1) !== inputs?.at(-1)) return undefined
   const known = record.thread.messages.length
   const said =
     known === thread.messages.length
-      ? streamed || interrupted?.text
+      ? streamed || (isInterrupted(context) ? draft : undefined)
       : known < thread.messages.length
-        ? steps.map(original).at(-1)?.response.outputText
+        ? context.steps.map(original).at(-1)?.response.outputText
         : undefined
   return said === undefined || said === "" || said === record.draft ? undefined : said
 }
 
 /** The thread at the beginning of a turn: a user message comes after the text of the interrupted reply (INT2). */
 export const withCutOff = (
-  thread: Thread.Thread,
-  interrupted: ChatContext["interrupted"],
+  context: Pick<ChatContext, "record" | "turn">,
   { messages }: Pick<TurnData, "messages">
-): Thread.Thread =>
-  interrupted === undefined || interrupted.text === "" || messages[0]?.role !== "user"
+): Thread.Thread => {
+  const { thread, draft = "" } = context.record
+  return !isInterrupted(context) || draft === "" || messages[0]?.role !== "user"
     ? thread
-    : Thread.append(thread, cutShort(interrupted.text))
+    : Thread.append(thread, cutShort(draft))
+}
 
 /** The interrupted reply, in the form of a cancelled reply. */
 const cutShort = (content: string): AssistantMessage => ({

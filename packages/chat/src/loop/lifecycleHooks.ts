@@ -18,7 +18,7 @@
  * @source ExAthena.Hooks, lifecycle events
  */
 import type { ChatContext, ChatEvent, Verdict } from "./chatContext.ts"
-import { type ChatResult, isNudge } from "../record/index.ts"
+import { type ChatResult, type Conversation, isNudge } from "../record/index.ts"
 import type { Message, UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { begunWith } from "./beginTurn.ts"
@@ -96,14 +96,15 @@ export type DueHooks = {
       readonly events: ReadonlyArray<EndEvent>
       readonly result: Held<ChatResult> | undefined
       readonly stopping: boolean
-      readonly lastHaltedReason: ChatContext["lastHaltedReason"]
+      readonly lastHaltedReason: Conversation["lastHaltedReason"]
     }
 )
 
 /** The hooks that are due now. */
 export const dueHooks = (context: ChatContext): DueHooks => {
-  const { thread, before, notified, steps, firstPass, result, refusal, stopped, lastHaltedReason } = context
-  const at = { turn: context.turn?.id ?? "", agent: context.agent?.name, thread }
+  const { record, before, notified, steps, firstPass, result, refusal, stopped } = context
+  const { thread, lastHaltedReason } = record
+  const at = { turn: context.turn?.id ?? "", agent: record.agent?.name, thread }
   if (mustBegin(context)) {
     const started = notified.started ? undefined : (before?.thread ?? thread)
     return { due: "begin", ...at, started, prompts: notified.prompted ? [] : promptsOf(context) }
@@ -125,10 +126,11 @@ export const afterHooks = (
 }
 
 const answered = (context: ChatContext, verdict: Verdict): Partial<ChatContext> => {
-  const { notified } = context
+  const { notified, record } = context
   switch (verdict.type) {
     case "begin": {
-      const next = { notified: { ...notified, started: true, prompted: true }, thread: retold(context, verdict.said) }
+      const retelling = { ...record, thread: retold(context, verdict.said) }
+      const next = { notified: { ...notified, started: true, prompted: true }, record: retelling }
       return { ...next, ...halting({ ...context, ...next }, verdict.terminal) }
     }
     case "announce": {
@@ -136,7 +138,7 @@ const answered = (context: ChatContext, verdict: Verdict): Partial<ChatContext> 
       const next = {
         notified: { ...notified, announced: true },
         aside,
-        thread: injects.length === 0 ? context.thread : Thread.append(context.thread, ...injects),
+        record: injects.length === 0 ? record : { ...record, thread: Thread.append(record.thread, ...injects) },
         committed: context.committed && injects.length === 0
       }
       return { ...next, ...halting({ ...context, ...next }, terminal) }
@@ -148,10 +150,10 @@ const answered = (context: ChatContext, verdict: Verdict): Partial<ChatContext> 
 
 /** The turn's last message with this metadata, which is to be stored (HOOK6). A list is added to the list that the message has. */
 const withMetadata = (
-  { thread, result }: ChatContext,
+  { record, result }: ChatContext,
   added: Readonly<Record<string, unknown>> | undefined
 ): Partial<ChatContext> => {
-  const { messages } = thread
+  const { messages } = record.thread
   const last = messages.at(-1)
   if (added === undefined || last === undefined || last.role === "system" || last.role === "user") return {}
   const metadata = { ...last.metadata }
@@ -159,9 +161,9 @@ const withMetadata = (
     const known = metadata[name]
     metadata[name] = Array.isArray(known) && Array.isArray(value) ? [...known, ...value] : value
   }
-  const next = { ...thread, messages: [...messages.slice(0, -1), { ...last, metadata }] }
+  const next = { ...record.thread, messages: [...messages.slice(0, -1), { ...last, metadata }] }
   return {
-    thread: next,
+    record: { ...record, thread: next },
     committed: false,
     ...(result !== undefined && { result: held<ChatResult>({ ...original(result), thread: next }) })
   }
@@ -177,9 +179,9 @@ const halting = (context: ChatContext, terminal: Held<Terminal> | undefined): Pa
   terminal === undefined ? {} : ended(context, original(terminal))
 
 /** The user messages that are in the thread and not yet stored. */
-const promptsOf = ({ until, inbox, steps, thread }: ChatContext): ReadonlyArray<UserMessage> => {
+const promptsOf = ({ until, inbox, steps, record }: ChatContext): ReadonlyArray<UserMessage> => {
   if (until === undefined) return Inbox.taken(inbox).flatMap((one) => naming(one).messages.filter(isPrompt))
-  const last = steps.length === 0 ? thread.messages.at(-1) : undefined
+  const last = steps.length === 0 ? record.thread.messages.at(-1) : undefined
   return last !== undefined && isPrompt(last) ? [last] : []
 }
 
@@ -187,7 +189,8 @@ const isPrompt = (message: Message): message is UserMessage => message.role === 
 
 /** The thread with the messages that hooks made of each user message, in order. */
 const retold = (context: ChatContext, said: ReadonlyArray<ReadonlyArray<Message>>): Thread.Thread => {
-  const { inbox, before, until, thread, turn } = context
+  const { inbox, before, until, turn } = context
+  const { thread } = context.record
   if (said.length === 0) return thread
   if (until !== undefined || before === undefined) {
     const { messages } = thread
@@ -198,6 +201,5 @@ const retold = (context: ChatContext, said: ReadonlyArray<ReadonlyArray<Message>
   const again = Inbox.taken(inbox).map((one): TurnData => ({ ...one, messages: naming(one).messages.flatMap(remade) }))
   const beginner = again.find(({ id }) => id === turn?.id)
   if (beginner === undefined) return Thread.append(before.thread, ...again.flatMap(({ messages }) => messages))
-  const { open, interrupted } = before
-  return begunWith({ ...context, thread: before.thread, open, interrupted }, beginner).thread
+  return begunWith({ ...context, record: before, turn: undefined }, beginner).thread
 }

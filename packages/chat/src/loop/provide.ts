@@ -99,8 +99,8 @@ export const environment = (engine: Engine, options: OwnChatOptions = {}): OwnCh
  * const engine = Engine.make({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
  * const actor = createActor(provide(engine), { input: { id: "c1" } }).start()
  * actor.send({ type: "turn.start", turn: { messages: [user("Hello")] } })
- * const { context } = await waitFor(actor, (snapshot) => snapshot.context.lastHaltedReason !== undefined)
- * context.thread.messages.map(({ content }) => content) // => ["Hello", "Hi."]
+ * const { context } = await waitFor(actor, (snapshot) => snapshot.context.record.lastHaltedReason !== undefined)
+ * context.record.thread.messages.map(({ content }) => content) // => ["Hello", "Hi."]
  * actor.stop()
  * ```
  */

@@ -10,7 +10,7 @@ import { has, type HookHalt, type HookRun, type Hooks, lifecycle, type Lifecycle
 import { type Message, text, type UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
-import { type ChatResult, injected } from "../record/index.ts"
+import { type ChatResult, type Conversation, injected } from "../record/index.ts"
 import { held, type Held, original } from "../values/index.ts"
 import { lastFingerprint, passOptions, type Terminal, unproductiveRounds } from "../stopConditions/index.ts"
 import { requestOf } from "../request/index.ts"
@@ -124,16 +124,16 @@ const notifyStop = async (
 const notifySessionEnd = (
   { hooks = {}, sessionId }: Pick<RunOptions, "hooks" | "sessionId">,
   run: HookRun,
-  { lastHaltedReason: haltedReason, thread }: Pick<ChatContext, "lastHaltedReason" | "thread">
+  { lastHaltedReason: haltedReason, thread }: Pick<Conversation, "lastHaltedReason" | "thread">
 ) => lifecycle(hooks, "SessionEnd", { sessionId, haltedReason, messages: thread.messages }, run)
 
 /** Calls the hooks for the stop of a live chat, and waits for them at most the drain time (HOOK5). */
 const notifyStopped = async (
   options: RunOptions,
-  context: Pick<ChatContext, "lastHaltedReason" | "thread">
+  record: Pick<Conversation, "lastHaltedReason" | "thread">
 ): Promise<void> => {
   const { signal, over } = drained(options)
-  await notifySessionEnd(options, runOf(options, signal), context)
+  await notifySessionEnd(options, runOf(options, signal), record)
   over()
 }
 
@@ -205,6 +205,6 @@ export class LifeNotices {
   async end(options: RunOptions, context: ChatContext): Promise<void> {
     if (!this.needsEnd) return
     this.attached(context)
-    if (this.#hooksBegan || !has(this.#hooks(), "SessionStart")) await notifyStopped(options, context)
+    if (this.#hooksBegan || !has(this.#hooks(), "SessionStart")) await notifyStopped(options, context.record)
   }
 }

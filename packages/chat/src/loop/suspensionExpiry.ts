@@ -10,7 +10,8 @@
  * CHAT17. A person may end each wait of a chat at rest: the calls and the question that it waits with are `cancelled`, and are stored so.
  */
 import type { ChatContext, Expired } from "./chatContext.ts"
-import { isWaiting, type OpenCall, type OpenStep, type PendingQuestion } from "../record/index.ts"
+import { isInterrupted } from "../inbox/index.ts"
+import { type Conversation, isWaiting, type OpenCall, type OpenStep, type PendingQuestion } from "../record/index.ts"
 import { answeredInOrder, type ToolCall, type ToolMessage } from "../model/index.ts"
 import type * as Thread from "../model/Thread.ts"
 import { errorText } from "../values/index.ts"
@@ -22,7 +23,7 @@ import { unknownOutcome, unknownReason } from "../batch/index.ts"
 /** When a chat that begins to wait now expires; `undefined` for never. */
 export const expiryOf = (
   bounds: Pick<ChatContext, "suspendedTtlMs" | "now">,
-  waitsFor: Pick<ChatContext, "pendingQuestion" | "pendingToolCalls" | "open">
+  waitsFor: Pick<Conversation, "pendingQuestion" | "pendingToolCalls" | "open">
 ): number | undefined => {
   const { pendingQuestion, pendingToolCalls, open } = waitsFor
   if (open !== undefined && isWaiting(open)) return firstExpiry(open)
@@ -30,19 +31,18 @@ export const expiryOf = (
 }
 
 /** Whether the chat waited for something, and its time is over. */
-export const hasExpired = ({ expiresAt }: Pick<ChatContext, "expiresAt">, now: number): boolean =>
+export const hasExpired = ({ expiresAt }: Pick<Conversation, "expiresAt">, now: number): boolean =>
   expiresAt !== undefined && expiresAt <= now
 
 /** Whether the state of a chat at rest waits for a person: for decisions, for results or for an answer. */
-export const isAtWait = ({
-  open,
-  pendingToolCalls,
-  pendingQuestion,
-  interrupted
-}: Pick<ChatContext, "open" | "pendingToolCalls" | "pendingQuestion" | "interrupted">): boolean =>
-  (open !== undefined && isWaiting(open)) ||
-  pendingToolCalls.length > 0 ||
-  (pendingQuestion !== undefined && interrupted === undefined)
+export const isAtWait = (context: Pick<ChatContext, "record" | "turn">): boolean => {
+  const { open, pendingToolCalls, pendingQuestion } = context.record
+  return (
+    (open !== undefined && isWaiting(open)) ||
+    pendingToolCalls.length > 0 ||
+    (pendingQuestion !== undefined && !isInterrupted(context))
+  )
+}
 
 const endOf = ({ suspendedTtlMs, now }: Pick<ChatContext, "suspendedTtlMs" | "now">): number | undefined =>
   suspendedTtlMs === undefined ? undefined : Math.floor(now + suspendedTtlMs)
@@ -64,8 +64,9 @@ export const boundedBy = (
 }
 
 /** The state of a chat whose wait can expire. */
-export type ExpiryState = Pick<ChatContext, "thread" | "pendingQuestion" | "pendingToolCalls"> &
-  Pick<ChatContext, "open" | "expiresAt" | "lastHaltedReason" | "suspendedTtlMs">
+export type ExpiryState = Pick<Conversation, "thread" | "pendingQuestion" | "pendingToolCalls"> &
+  Pick<Conversation, "open" | "expiresAt" | "lastHaltedReason"> &
+  Pick<ChatContext, "suspendedTtlMs">
 
 /** A wait that is to end, and why. */
 export type WaitEnd = ExpiryState & { readonly ends: "expired" | "cancelled" }

@@ -88,7 +88,7 @@ export const make = (troupe: RunningTroupe, { maxProcesses = 500 }: ObservationO
   const pace = new Pace(system.clock, lookEveryMs)
   const chatOf: ChatOf = (pid) => chatAt(living, pid)
   const callOf: CallOf = (chat) => {
-    const { chat: parent = "", call } = living.get(chat)?.chat.context?.caller.parent ?? {}
+    const { chat: parent = "", call } = living.get(chat)?.chat.context?.record.parent ?? {}
     const calls = living.get(parent)?.chat.state.toolCalls
     return calls?.find(({ id }) => id === call)?.pid
   }

@@ -144,7 +144,7 @@ export class TurnRecorder {
     const turn = process?.env.find(context?.turn?.id)
     const running = this.#running
     if (running !== undefined && (pid !== running.pid || turn !== running.turn)) {
-      running.close(now, pid === running.pid ? (context?.lastHaltedReason ?? "ended") : "crashed")
+      running.close(now, pid === running.pid ? (context?.record.lastHaltedReason ?? "ended") : "crashed")
       this.#running = undefined
     }
     if (context === undefined || turn === undefined || pid === undefined) {
@@ -166,17 +166,17 @@ export class TurnRecorder {
   #seeChild(recorded: RecordedTurn, row: string, { id, status }: ToolCallView): void {
     if (status !== "running" || recorded.children.has(row)) return
     const isOf = (child: LiveChat | undefined): boolean => {
-      const parent = child?.context?.caller.parent
+      const parent = child?.context?.record.parent
       return parent?.chat === this.#chat.id && parent.call === id
     }
-    const chat = this.#chat.context?.children?.map(this.#living).find(isOf)
+    const chat = this.#chat.context?.record.children?.map(this.#living).find(isOf)
     if (chat === undefined) return
     const recorder = new TurnRecorder(chat, this.#clock, { turns: 0, spans: [] }, this.#living)
     recorded.children.set(row, new ChildSpans(row, chat, recorder))
   }
 
   /** Begins the span of a request, and ends it when its reply is over. */
-  #seeStream(recorded: RecordedTurn, { steps, agent, open }: ChatContext, now: number): void {
+  #seeStream(recorded: RecordedTurn, { steps, record }: ChatContext, now: number): void {
     const { state } = this.#chat
     const last = steps.at(-1)
     if (last !== undefined)
@@ -184,7 +184,7 @@ export class TurnRecorder {
     const id = `${recorded.id}.${steps.length + 1}.stream`
     if (!state.isRequesting) return recorded.end(id, now, state.isRunningTools ? "tool_calls" : undefined)
     if (recorded.spans.has(id) || state.toolCalls.length > 0) return
-    const { engine } = this.#chat.serving(open?.agent ?? agent?.name)
+    const { engine } = this.#chat.serving(record.open?.agent ?? record.agent?.name)
     const label = resolveModel(engine, recorded.turn.options.model) ?? engine.adapter?.name ?? "request"
     recorded.put({ id, kind: "stream", label, from: now, to: undefined, outcome: undefined })
   }

@@ -32,7 +32,7 @@ import { deepestLevels, wellFormed } from "../json/index.ts"
 interface DecisionState {
   readonly engine: Pick<Engine, "tools">
   readonly thread: Thread.Thread
-  readonly open: OpenStep | undefined
+  readonly open?: OpenStep | undefined
   readonly given?: ReadonlyArray<{ readonly name: string }> | undefined
   /** How large the result of a call may be. */
   readonly limits?: Parameters<typeof submittedMessage>[2]

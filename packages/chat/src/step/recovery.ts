@@ -23,8 +23,8 @@ import { unknownOutcome, unknownReason } from "../batch/index.ts"
 /** The state of a chat with a step that was not over. */
 export interface Standing {
   readonly thread: Thread
-  readonly open: OpenStep | undefined
-  readonly pendingQuestion: PendingQuestion | undefined
+  readonly open?: OpenStep | undefined
+  readonly pendingQuestion?: PendingQuestion | undefined
   readonly pendingToolCalls: ReadonlyArray<ToolCall>
 }
 

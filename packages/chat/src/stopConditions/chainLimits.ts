@@ -4,9 +4,9 @@
  * Owns: nothing. The record has what a chain has used (CHAIN1).
  */
 import {
-  type BackgroundTask,
   type Chain,
   type ChatResult,
+  type Conversation,
   endsChain,
   requestsOf,
   type StepResult,
@@ -18,29 +18,31 @@ import { original, type Held } from "../values/index.ts"
 import { budgetSpent } from "./budget.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** The state of a chat whose chain is counted: `chain` is what its turns before the running one have used. */
+/** The state of a chat whose chain is counted: the `chain` of its record is what its turns before the running one have used. */
 interface Counted {
-  readonly chain?: Chain | undefined
+  readonly record: Pick<Conversation, "chain" | "tasks">
   readonly turn: unknown
   readonly steps: ReadonlyArray<Held<StepResult>>
-  readonly tasks?: ReadonlyArray<BackgroundTask> | undefined
   readonly result: Held<ChatResult> | undefined
   readonly now: number
   readonly facts: { readonly beganAt?: number | undefined; readonly maxChainRequests?: number | undefined }
 }
 
 /** How long the turns of the chain have run, in milliseconds. */
-export const timeOf = ({ chain, now, facts }: Pick<Counted, "chain" | "now" | "facts">): number =>
-  (chain?.timeMs ?? 0) + now - (facts.beganAt ?? now)
+export const timeOf = ({ record, now, facts }: Pick<Counted, "record" | "now" | "facts">): number =>
+  (record.chain?.timeMs ?? 0) + passedOf({ now, facts })
+
+/** How long the running turn has run. */
+const passedOf = ({ now, facts }: Pick<Counted, "now" | "facts">): number => now - (facts.beganAt ?? now)
 
 /** What the chain has used, the running turn included; `undefined` if no turn of the runtime can follow. */
 export const chainNow = (state: Counted): Chain | undefined => {
-  const { chain, turn, tasks, result, now, facts } = state
+  const { turn, result, facts } = state
+  const { chain, tasks } = state.record
   if (turn === undefined) return chain
   if (chain === undefined && tasks === undefined && !state.steps.some(hasCalls)) return undefined
   const steps = state.steps.map(original)
-  const timeMs = timeOf({ chain: undefined, now, facts })
-  const used = using(chain, { requests: requestsOf(steps), usage: usageOf(steps), timeMs })
+  const used = using(chain, { requests: requestsOf(steps), usage: usageOf(steps), timeMs: passedOf(state) })
   const { maxChainRequests = Infinity } = facts
   const isOver =
     (used.runtime ?? 0) >= maxChainRequests || (result !== undefined && endsChain(original(result).haltedReason))

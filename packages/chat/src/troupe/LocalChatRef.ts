@@ -104,7 +104,7 @@ export class LocalChatRef implements ChatRef {
 
   /** The thread as last committed or extended. */
   get thread(): Thread {
-    return this.#chat.context?.thread ?? Threads.empty
+    return this.#chat.context?.record.thread ?? Threads.empty
   }
 
   /** The running turn; `undefined` when its result is there. */
@@ -182,7 +182,7 @@ export class LocalChatRef implements ChatRef {
 
   /** The ids of the inputs that the last turn answered; a retry answers those of the turn before. */
   #lastInputs(): ReadonlyArray<string> {
-    const inputs = this.#chat.context?.inputs ?? []
+    const inputs = this.#chat.context?.record.inputs ?? []
     const before = this.#retried
     return before !== undefined && inputs.includes(before.turn.id) ? [...before.inputs, ...inputs] : inputs
   }
@@ -221,7 +221,7 @@ export class LocalChatRef implements ChatRef {
     if (message !== undefined && decisions.length === 0 && ids.length === 0)
       return this.#reply(message, { id, options })
     const known = id === undefined ? undefined : this.#known(id)
-    const pending = this.#chat.context?.pendingToolCalls.map((call) => call.id) ?? []
+    const pending = this.#chat.context?.record.pendingToolCalls.map((call) => call.id) ?? []
     const unknown = known === undefined ? ids.find((one) => !pending.includes(one)) : undefined
     if (unknown !== undefined) {
       this.#reread()
@@ -233,7 +233,8 @@ export class LocalChatRef implements ChatRef {
     const messages = message === undefined ? submitted : [...submitted, message]
     const digest = id === undefined ? undefined : answersDigest(decisions, messages)
     if (known !== undefined && digest !== undefined) return sameTurn(known, this.#chat.context, [digest])
-    if (decisions.length === 0 && messages.length === 0) return this.#refused(withoutResults(this.#chat.context))
+    if (decisions.length === 0 && messages.length === 0)
+      return this.#refused(withoutResults(this.#chat.context?.record))
     const context = this.#chat.view.snapshot()?.context
     const engineOf = (agent: string) => this.#chat.serving(agent).engine
     const state = context && { ...context, given: options?.tools, engineOf, limits }
@@ -251,7 +252,7 @@ export class LocalChatRef implements ChatRef {
     const { question } = this.#chat
     if (question === undefined && (sent.id === undefined || this.#known(sent.id) === undefined)) {
       this.#reread()
-      return this.#refused(withoutQuestion(this.#chat.context))
+      return this.#refused(withoutQuestion(this.#chat.context?.record))
     }
     return this.#send(message, { ...sent, answers: question })
   }
@@ -455,7 +456,7 @@ const sameTurn = (known: LiveTurn, context: ChatContext | undefined, digests: Re
   const [said] = messages
   const found = own ?? (said && contentDigest(said))
   const isOther = (digest: string): boolean =>
-    found === undefined ? context !== undefined && hasOther(context, known.id, digest) : found !== digest
+    found === undefined ? context !== undefined && hasOther(context.record, known.id, digest) : found !== digest
   if (digests.every(isOther)) throw refusedArgument(["id"], "names_another_input")
   return known
 }

@@ -132,7 +132,7 @@ export class ChatDirectory {
     }
     if (asked === undefined) return ref
     await this.#choices.choose(chat, () => handOver(chat, asked, () => this.load(id)))
-    if (chat.context?.agent?.name !== asked.name) throw otherAgent(id, chat.context?.agent, asked)
+    if (chat.context?.record.agent?.name !== asked.name) throw otherAgent(id, chat.context?.record.agent, asked)
     return ref
   }
 
@@ -302,7 +302,7 @@ export class ChatDirectory {
     if (!this.#children.isUp(id, parent)) return "ignore"
     this.#children.began(id)
     const recalled = chat.recall(record)
-    const agent = agentOf(agents, { record: recalled, before: chat.context?.agent, asked })
+    const agent = agentOf(agents, { record: recalled, before: chat.context?.record.agent, asked })
     const { engine } = agents.of(recalled?.open?.agent ?? agent?.name)
     const parts = { engine, system, tree, home, tasks: this.tasks, children: this.#children, blobs }
     const life = new ChatLife(chat, parts, record, recalled)
@@ -370,9 +370,9 @@ export class ChatDirectory {
 
 /** Gives a chat of which nothing is stored the agent that the caller gives; another chat keeps its own (AGENT3). */
 const handOver = async (chat: LiveChat, asked: AskedAgent, load: () => Promise<unknown>): Promise<void> => {
-  if (chat.context?.agent?.name === asked.name) return
+  if (chat.context?.record.agent?.name === asked.name) return
   const isNew = !chat.isBusy && (await load()) === undefined
-  if (!isNew) throw otherAgent(chat.id, chat.context?.agent, asked)
+  if (!isNew) throw otherAgent(chat.id, chat.context?.record.agent, asked)
   await chat.handOff(asked.name)
 }
 

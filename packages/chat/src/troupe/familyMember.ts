@@ -22,7 +22,7 @@ export class FamilyMember implements FamilyChat {
   }
 
   get standing(): FamilyChat["standing"] {
-    return this.#chat.process?.env.standing ?? this.context?.standing
+    return this.#chat.process?.env.standing ?? this.context?.record.permissionMode
   }
 
   get mode(): FamilyChat["mode"] {
@@ -39,7 +39,7 @@ export class FamilyMember implements FamilyChat {
   }
 
   get #options(): ReturnType<LiveChat["serving"]>["chatOptions"] {
-    return this.#chat.serving(this.context?.agent?.name).chatOptions
+    return this.#chat.serving(this.context?.record.agent?.name).chatOptions
   }
 
   setPermissionMode(mode: Parameters<FamilyChat["setPermissionMode"]>[0]): Promise<void> {

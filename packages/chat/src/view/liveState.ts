@@ -140,7 +140,8 @@ export class LiveState implements StepWatcher {
 
   stepStarted(collector: StreamCollector): void {
     this.#endReply()
-    const { id, steps } = this.context ?? { steps: [] }
+    const { record, steps } = this.context ?? { record: undefined, steps: [] }
+    const id = record?.id
     const drafts = this.#drafting && id !== undefined ? new Drafts(id, this.#drafting, collector) : undefined
     this.#step = { collector, drafts, before: steps.length }
     this.#forgetCalls()

@@ -15,6 +15,7 @@ import type { System } from "@troupe/otp"
 import {
   type BackgroundTask,
   type ChatResult,
+  type Conversation,
   type ConversationStatus,
   type InboxEntry,
   type Mode,
@@ -26,7 +27,7 @@ import {
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import { type Held, original } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
-import type { Turn } from "../inbox/index.ts"
+import { isInterrupted, type Turn } from "../inbox/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { type ChatContext, type ChatEnv, chatMachine } from "../loop/index.ts"
 import type { Event, RequestDelayed } from "../events/index.ts"
@@ -79,7 +80,10 @@ export type ChatPhase =
 export type ChatStatus = ConversationStatus | "running"
 
 /** The context of a chat's snapshot, in addition to the machine's: `usage` includes the running request. */
-export interface LiveContext extends Omit<ChatContext, Shown | "inbox" | "partial" | "tasks"> {
+export interface LiveContext
+  extends
+    Omit<ChatContext, Shown | "inbox" | "partial" | "record">,
+    Omit<Conversation, "inbox" | "tasks" | "permissionMode" | "status"> {
   readonly engine: Engine
   /** The running turn. */
   readonly turn: Turn | undefined
@@ -107,12 +111,17 @@ export interface LiveContext extends Omit<ChatContext, Shown | "inbox" | "partia
   readonly pendingApprovals: ReadonlyArray<PendingApproval>
   /** The permission mode of calls of the next batch. */
   readonly permissionMode: Mode
+  /** The interrupted turn, until the next begins. */
+  readonly interrupted: { readonly text: string } | undefined
   /** The inputs that wait; those that wait for their release come first. */
   readonly inbox: ReadonlyArray<InboxEntry>
 }
 
 /** A chat's snapshot: the machine's, with the state of the running step. */
 export type ChatSnapshot = Omit<MachineSnapshot, "context"> & { readonly context: LiveContext }
+
+/** The text of an interrupted reply. */
+const cutTextOf = (context: ChatContext): string => (isInterrupted(context) ? (context.record.draft ?? "") : "")
 
 /** The prototype of a snapshot, which prints it as a small object (SHOWN1). */
 const printable = {
@@ -292,7 +301,7 @@ export class LiveView {
     const { machine, collector, control } = this.state
     const env = this.#env
     if (machine === undefined || env === undefined) return undefined
-    const text = collector?.text ?? machine.context.interrupted?.text ?? ""
+    const text = collector?.text ?? cutTextOf(machine.context)
     const reasoning = collector?.reasoning ?? ""
     const rewritten = collector?.rewritten ?? 0
     const { context } = machine
@@ -325,10 +334,12 @@ export class LiveView {
   }
 
   #liveContext(context: ChatContext, { env, turn, phase, partial }: Live): LiveContext {
-    const serving = env.serving(context.open?.agent ?? context.agent?.name)
+    const { record, ...state } = context
+    const serving = env.serving(record.open?.agent ?? record.agent?.name)
     const { collector } = this.state
     return {
-      ...context,
+      ...state,
+      ...record,
       engine: serving?.engine ?? env.engine,
       turn,
       steps: context.steps.map(original),
@@ -342,15 +353,16 @@ export class LiveView {
       toolCalls: this.#toolCalls,
       tasks: this.tasks ?? noTasks,
       permissionMode:
-        context.standing?.mode ??
+        record.permissionMode?.mode ??
         (serving === undefined ? this.#mode : (serving.chatOptions.permissions?.mode ?? "default")),
-      usage: collector === undefined ? context.usage : Usage.add(context.usage, collector.usage),
+      usage: collector === undefined ? record.usage : Usage.add(record.usage, collector.usage),
+      interrupted: isInterrupted(context) ? { text: record.draft ?? "" } : undefined,
       get pendingApprovals() {
-        return pendingApprovalsOf(context.thread, context.open)
+        return pendingApprovalsOf(record.thread, record.open)
       },
       get status() {
         const isRunning = context.turn !== undefined || phase === "committing"
-        return isRunning ? "running" : statusOf({ ...context, running: context.interrupted !== undefined })
+        return isRunning ? "running" : statusOf(record)
       },
       get inbox() {
         return Inbox.entries(context.inbox)
@@ -358,7 +370,7 @@ export class LiveView {
     }
   }
 
-  #partialOf({ thread }: ChatContext, { turn, partial }: Pick<Live, "turn" | "partial">): PartialReply {
+  #partialOf({ record: { thread } }: ChatContext, { turn, partial }: Pick<Live, "turn" | "partial">): PartialReply {
     const asJson = partial.text !== "" && isJson(askedFormat(thread) ?? turn?.options.responseFormat)
     this.#partial = asJson ? withObject(this.#partial, partial) : partial
     return this.#partial
@@ -375,8 +387,9 @@ export class LiveView {
     this.#isMoved = cutOff !== undefined
     const { machine, isResting } = this.state
     if (machine !== undefined && (this.#isMoved || !isResting)) {
-      const interrupted = cutOff === undefined || cutOff === "" ? machine.context.interrupted : { text: cutOff }
-      const context = { ...machine.context, turn: undefined, interrupted }
+      const isCut = cutOff !== undefined && cutOff !== ""
+      const record = isCut ? { ...machine.context.record, running: true, draft: cutOff } : machine.context.record
+      const context = { ...machine.context, turn: undefined, record }
       this.state.transitioned({ status: "stopped", value: "ended", context, current: context })
     }
     this.complete()

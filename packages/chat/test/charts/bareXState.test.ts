@@ -175,7 +175,7 @@ test("a chat runs under a bare actor, turn after turn", async () => {
     await waitFor(actor, ({ value }) => value === "idle")
     expect(tagsOf(events).at(-1)).toBe("chat_completed")
   }
-  expect(actor.getSnapshot().context.thread.messages).toHaveLength(6)
+  expect(actor.getSnapshot().context.record.thread.messages).toHaveLength(6)
   actor.stop()
 })
 
@@ -199,7 +199,7 @@ test("a chat shows the text of its reply while it streams, under a bare actor", 
   await until(() => adapter.streams.length === 1)
   adapter.streams[0]?.text("Once upon")
   const { context } = await waitFor(actor, (snapshot) => snapshot.context.partial.text !== "")
-  expect([context.partial.text, context.thread.messages.length]).toEqual(["Once upon", 1])
+  expect([context.partial.text, context.record.thread.messages.length]).toEqual(["Once upon", 1])
   adapter.streams[0]?.end()
   const ended = await waitFor(actor, ({ value }) => value === "idle")
   expect(ended.context.partial.text).toBe("")
@@ -288,7 +288,7 @@ test("a deadline of a tool call under a bare actor passes on the system's clock"
   await clock.advance(49)
   expect(actor.getSnapshot().value).not.toBe("idle")
   await clock.advance(1)
-  expect(actor.getSnapshot().context.thread.messages[2]).toMatchObject({ outcome: "timed_out" })
+  expect(actor.getSnapshot().context.record.thread.messages[2]).toMatchObject({ outcome: "timed_out" })
   actor.stop()
 })
 
@@ -331,14 +331,14 @@ test("BARE2 a chat that continues from a stored record asks about a write that h
   const input = environment(engine, { commit }).restore(record)
   const next = createActor(provide(engine, { commit }), { input }).start()
   expect(next.getSnapshot().value).toBe("awaitingApproval")
-  expect(next.getSnapshot().context.open?.calls).toMatchObject([{ state: "waiting", kind: "unknown_outcome" }])
+  expect(next.getSnapshot().context.record.open?.calls).toMatchObject([{ state: "waiting", kind: "unknown_outcome" }])
   await hop()
   expect(ran).toBe(1)
   const decisions = [{ toolCallId: "c0", decision: { type: "allow" as const } }]
   next.send({ type: "turn.start", turn: { messages: [], decisions } })
   await waitFor(next, ({ value }) => value === "idle")
   expect(ran).toBe(2)
-  expect(next.getSnapshot().context.thread.messages.at(-1)).toMatchObject({ content: "done" })
+  expect(next.getSnapshot().context.record.thread.messages.at(-1)).toMatchObject({ content: "done" })
   next.stop()
 })
 
@@ -347,8 +347,8 @@ test("two actors of one provided machine are two chats", async () => {
   const actors = ["x", "y"].map((id) => createActor(machine, { input: { id } }).start())
   for (const actor of actors) actor.send({ type: "turn.start", turn: { messages: [user("hi")] } })
   for (const actor of actors) {
-    const { context } = await waitFor(actor, (snapshot) => snapshot.context.lastHaltedReason !== undefined)
-    expect(context.thread.messages).toHaveLength(2)
+    const { context } = await waitFor(actor, (snapshot) => snapshot.context.record.lastHaltedReason !== undefined)
+    expect(context.record.thread.messages).toHaveLength(2)
     actor.stop()
   }
 })

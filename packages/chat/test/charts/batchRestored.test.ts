@@ -38,7 +38,9 @@ const run = ({ script, tools, options = {} }: Parts, snapshot?: Snapshot<unknown
     send: (event: ChatEvent) => Process.send(pid, event),
     state: () => StateMachine.snapshot(pid),
     outcomes: () =>
-      StateMachine.snapshot(pid).context.thread.messages.flatMap((one) => (one.role === "tool" ? [one.outcome] : [])),
+      StateMachine.snapshot(pid).context.record.thread.messages.flatMap((one) =>
+        one.role === "tool" ? [one.outcome] : []
+      ),
     /** Its stored snapshot; the process ends. */
     stored: async (): Promise<Snapshot<unknown>> => {
       const text = JSON.stringify(StateMachine.persisted(pid))
@@ -65,7 +67,10 @@ test("BATCH10 a question that was asked before the restore is asked when its sib
     await first.stored()
   )
   await next.clock.advance(0)
-  expect([next.state().value, next.state().context.pendingQuestion?.question]).toEqual(["awaitingUser", "which?"])
+  expect([next.state().value, next.state().context.record.pendingQuestion?.question]).toEqual([
+    "awaitingUser",
+    "which?"
+  ])
   next.end()
 })
 
@@ -91,7 +96,7 @@ test("BATCH10 after a cancel, no handler runs again and no call starts; the call
   await next.clock.advance(10)
   expect(ran).toBe(1)
   expect([next.state().value, next.outcomes()]).toEqual(["idle", ["abandoned", "cancelled"]])
-  expect(next.state().context.lastHaltedReason).toBe("cancelled")
+  expect(next.state().context.record.lastHaltedReason).toBe("cancelled")
   next.end()
 })
 

@@ -122,13 +122,13 @@ const allows = (
   if (type === "turn.begun") return false
   if (type.startsWith("compaction.")) return running === "planning"
   if (kind === "too long") return context.facts.compacting?.at === undefined
-  if (kind === "hands over") return context.agent === undefined
+  if (kind === "hands over") return context.record.agent === undefined
   if (kind === "steer") return !Inbox.hasSteers(inbox) && steps.length < 2
   if (kind === "interrupt") return !Inbox.hasInterrupts(inbox)
   if (type === "input.doubted") return !inbox.some(Inbox.isHeld)
   if (kind === "task") return running === undefined && value !== "settled" && inbox.length === 0
-  if (type === "children.began") return context.children === undefined && context.turn !== undefined
-  if (type === "chain.end") return context.chain?.isOver !== true
+  if (type === "children.began") return context.record.children === undefined && context.turn !== undefined
+  if (type === "chain.end") return context.record.chain?.isOver !== true
   if (type === "turn.start" && inbox.some(({ status }) => status === "withdrawn")) return false
   if (type === "turn.start") return Inbox.next(inbox) === undefined
   if (type === "hooks.answered") {
@@ -138,16 +138,21 @@ const allows = (
 }
 
 const apart = ({ context }: { readonly context: ChatContext }) => {
-  const { stopped, timed, committed, result, refusal, failure, inbox, steps, notified, aside, open } = context
+  const { stopped, timed, committed, result, refusal, failure, inbox, steps, notified, aside, record } = context
+  const { open } = record
   const next = Inbox.next(inbox)
   return [
     [stopped, timed, committed, steps.length, context.firstPass !== undefined, context.awaits],
     [notified, aside !== undefined, context.leaving],
     [result === undefined ? undefined : original(result).haltedReason, refusal !== undefined, failure !== undefined],
-    [context.children?.length, context.chain?.isOver, context.chain !== undefined],
-    [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
+    [context.record.children?.length, context.record.chain?.isOver, context.record.chain !== undefined],
+    [
+      context.record.pendingQuestion !== undefined,
+      context.record.pendingToolCalls.length,
+      context.record.expiresAt !== undefined
+    ],
     [context.step?.ending?.type, context.step?.count, context.step?.calls],
-    [context.facts.compacting, context.thread.compaction !== undefined],
+    [context.facts.compacting, context.record.thread.compaction !== undefined],
     [open?.calls.map(({ state }) => state), inbox.map(({ status }) => status)],
     [next?.messages.at(-1)?.role, Inbox.hasSteers(inbox), Inbox.hasInterrupts(inbox)]
   ]

@@ -76,19 +76,19 @@ const start = (messages: ReadonlyArray<string>, more: object = {}): ChatEvent =>
 const talkThrough = async ({ cancelsAt }: Talk, { state, send, wait }: Chat): Promise<unknown> => {
   for (let rounds = 0; rounds < 400; rounds++) {
     const { value, context } = state()
-    const said = context.thread.messages.filter(({ role }) => role === "user").length
+    const said = context.record.thread.messages.filter(({ role }) => role === "user").length
     const isStepping = JSON.stringify(value) === '{"running":"phaseA"}'
-    if (isStepping && context.thread.messages.length === cancelsAt) send({ type: "turn.cancel" })
+    if (isStepping && context.record.thread.messages.length === cancelsAt) send({ type: "turn.cancel" })
     else if (value === "awaitingUser") send(start(["blue"]))
     else if (value === "awaitingApproval") {
-      const decisions = pendingApprovalsOf(context.thread, context.open).map(({ toolCall }) => ({
+      const decisions = pendingApprovalsOf(context.record.thread, context.record.open).map(({ toolCall }) => ({
         toolCallId: toolCall.id,
         decision: { type: "allow" as const }
       }))
       send(start([], { decisions }))
     } else if (value === "idle") {
-      if (said > 0 && context.lastHaltedReason !== undefined) {
-        return { thread: context.thread, halted: context.lastHaltedReason, usage: context.usage }
+      if (said > 0 && context.record.lastHaltedReason !== undefined) {
+        return { thread: context.record.thread, halted: context.record.lastHaltedReason, usage: context.record.usage }
       }
       send(start(["hi"]))
     }

@@ -15,6 +15,7 @@ import type { Request } from "../../src/model/Request.ts"
 import type { Script } from "../../src/adapter/fakeScript.ts"
 import { Tracing } from "../../src/observe/Tracing.ts"
 import { over } from "../../src/record/Chain.ts"
+import { blank } from "../../src/store/commitLog.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 
 const check = leakCheck()
@@ -181,7 +182,9 @@ test("SUB14 a request counts when it begins: a child that its parent waits for s
 test("SUB14 an input begins the counts anew, also when its chain is ended before its first request", () => {
   const bounds = { maxTreeChildren: 1, maxTreeRequests: 1 }
   let turn = "first"
-  const tree = new TreeLimits(bounds, () => ({ context: { turn: { id: turn, messages: [] }, chain: over() } }))
+  const tree = new TreeLimits(bounds, () => ({
+    context: { turn: { id: turn, messages: [] }, record: { ...blank("c"), chain: over() } }
+  }))
   tree.chainBegan("c", turn)
   tree.sends("c")
   expect([tree.begins("c/~/a"), tree.begins("c/~/b")]).toEqual([true, false])

@@ -177,27 +177,27 @@ export const talkThrough = async (seed: number, { state, send, advance }: Talker
         send({ type: "turn.start", turn: { messages: [user(said)], whenBusy } })
       }
     } else if (value === "idle")
-      return { thread: context.thread, halted: context.lastHaltedReason, usage: context.usage }
+      return { thread: context.record.thread, halted: context.record.lastHaltedReason, usage: context.record.usage }
     else if (value === "awaitingUser") send({ type: "turn.start", turn: { messages: [user("blue")] } })
     else if (value === "awaitingTools") {
-      const messages = context.pendingToolCalls.map(({ id }): Message => ({
+      const messages = context.record.pendingToolCalls.map(({ id }): Message => ({
         role: "tool",
         toolCallId: id,
         content: `answer to ${id}`
       }))
       send({ type: "turn.start", turn: { messages } })
     } else if (value === "awaitingApproval") {
-      const decisions = pendingApprovalsOf(context.thread, context.open).map(({ toolCall }) => ({
+      const decisions = pendingApprovalsOf(context.record.thread, context.record.open).map(({ toolCall }) => ({
         toolCallId: toolCall.id,
         decision: decisionOf(seed, toolCall.id)
       }))
-      const isSlow = chanceOf("slow", seed, context.thread.messages.length)() < 0.5
+      const isSlow = chanceOf("slow", seed, context.record.thread.messages.length)() < 0.5
       send({ type: "turn.start", turn: { messages: [], decisions: isSlow ? decisions.slice(0, 1) : decisions } })
     } else if (quiet > patience) send({ type: "turn.cancel" })
     await advance(Math.ceil(pace() * 6))
   }
   const { value, context } = state()
   throw new Error(
-    `the chat of seed ${seed} did not come to rest: ${JSON.stringify([value, context.thread.messages.map(textOf)])}`
+    `the chat of seed ${seed} did not come to rest: ${JSON.stringify([value, context.record.thread.messages.map(textOf)])}`
   )
 }

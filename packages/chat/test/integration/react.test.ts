@@ -31,7 +31,8 @@ test("a page runs a chat with useMachine, tools and all, and renders its states"
   const parts = { adapter: check.fake({ scripts: callThenAnswer }), tools: [echo] }
   const seen: Array<Event> = []
   const machine = provide(engineParts(parts).engine, { published: (event) => seen.push(event) })
-  const said = ({ context }: SnapshotFrom<typeof chatMachine>) => context.thread.messages.map((one) => textOf(one))
+  const said = ({ context }: SnapshotFrom<typeof chatMachine>) =>
+    context.record.thread.messages.map((one) => textOf(one))
 
   const Page = () => {
     const [snapshot, send] = useMachine(machine, { input: { id: "c1" } })

@@ -26,7 +26,7 @@ test("CHAT1 one turn runs at a time, and those that wait are run in order", asyn
   for (const turn of turns) send(turn)
   await clock.advance(0)
   expect(snapshot().value).toBe("idle")
-  expect(snapshot().context.thread.messages.map(({ content }) => content)).toEqual([
+  expect(snapshot().context.record.thread.messages.map(({ content }) => content)).toEqual([
     "one",
     "1",
     "two",
@@ -112,13 +112,13 @@ test("CHAT4 a question stays pending until a turn after it ended otherwise than 
   }
   expect(await sendTurn(false)).toMatchObject({
     value: "awaitingUser",
-    context: { pendingQuestion: { question: "which?" } }
+    context: { record: { pendingQuestion: { question: "which?" } } }
   })
   expect(await sendTurn(true)).toMatchObject({
     value: "awaitingUser",
-    context: { pendingQuestion: { question: "which?" } }
+    context: { record: { pendingQuestion: { question: "which?" } } }
   })
-  expect((await sendTurn(false)).context.pendingQuestion).toBeUndefined()
+  expect((await sendTurn(false)).context.record.pendingQuestion).toBeUndefined()
   expect(snapshot().value).toBe("idle")
   Process.kill(pid)
 })
@@ -159,7 +159,7 @@ test("a chat lives on from its record: its thread, its usage, what it waits for"
   const { pid, snapshot } = startChat(system, { adapter: check.fake({ script: [] }) }, { record })
   expect(snapshot()).toMatchObject({
     value: "awaitingTools",
-    context: { usage: { inputTokens: 3 }, thread: { messages: hi } }
+    context: { record: { usage: { inputTokens: 3 }, thread: { messages: hi } } }
   })
   Process.kill(pid)
 })
@@ -174,6 +174,6 @@ test("usage of all turns adds up", async () => {
     send(turn)
   }
   await clock.advance(0)
-  expect(snapshot().context.usage).toEqual({ inputTokens: 6, outputTokens: 3 })
+  expect(snapshot().context.record.usage).toEqual({ inputTokens: 6, outputTokens: 3 })
   Process.kill(pid)
 })

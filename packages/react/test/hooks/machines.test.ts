@@ -30,7 +30,7 @@ test("a page runs a chat's machine with useMachine, tools and all", async () => 
   const Page = () => {
     const [{ context, value }, send] = useMachine(machine, { input: { id: "c1" } })
     useEffect(() => send({ type: "turn.start", turn }), [send])
-    const said = context.thread.messages.map((message) => Message.text(message))
+    const said = context.record.thread.messages.map((message) => Message.text(message))
     return createElement("p", undefined, [JSON.stringify(value), ...said].join(" | "))
   }
   const { container } = render(createElement(Page))

@@ -52,7 +52,7 @@ const Machine = (): ReactNode => {
   const [{ context, value }, send] = useMachine(machine, { input: { id: "alone" } })
   return (
     <main data-state={JSON.stringify(value)}>
-      {context.thread.messages.map((message, line) => (
+      {context.record.thread.messages.map((message, line) => (
         <p key={line}>{Message.text(message)}</p>
       ))}
       <button type="button" onClick={() => send({ type: "turn.start", turn: { messages: [user("hello")] } })}>

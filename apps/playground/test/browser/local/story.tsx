@@ -8,12 +8,12 @@ const machine = provide(Engine.make({ adapter: Fake.make({ script: story }) }))
 
 export const Story = () => {
   const [chat, send] = useMachine(machine, { input: { id: "story" } })
-  const { thread, partial } = chat.context
+  const { record, partial } = chat.context
   const tell = () => send({ type: "turn.start", turn: { messages: [user("Tell me a story.")] } })
   const cancel = () => send({ type: "turn.cancel" })
   return (
     <main>
-      {thread.messages.map((message, line) => (
+      {record.thread.messages.map((message, line) => (
         <p key={line}>{Message.text(message)}</p>
       ))}
       <p id="partial">{partial.text}</p>
