@@ -3,7 +3,7 @@
  *
  * Owns: nothing. The live chat of the call runs the child.
  *
- * SUB1. Each call of the tool has a child of its own, which every run of that call finds again.
+ * SUB1. Each call of the tool without `agent` has a child of its own, which every run of that call finds again.
  * SUB2. A child is started only within the bounds of depth and width; otherwise the model reads which bound it met.
  */
 import * as z from "zod"
@@ -41,7 +41,11 @@ const count = z
   .min(1, "must_be_a_positive_integer")
 
 const parameters = z.strictObject({
-  input: z.string().describe("The task, with all that the agent needs for it.")
+  input: z.string().describe("The task, with all that the agent needs for it."),
+  agent: z
+    .string()
+    .optional()
+    .describe("The id at the end of an earlier result, to continue with that agent. Without it a new agent begins.")
 })
 
 /** The options of every tool are checked with the tool. */
@@ -80,8 +84,7 @@ const options = z.strictObject(shape, "must_be_an_object of options")
  * const troupe = await Troupe.start({ adapter: boss, tools: [Agents.subagent("research")], agents: { research } })
  * const chat = await troupe.chat("c1")
  * await chat.send("How high is Sweden?").result()
- * chat.thread.messages.map(({ content }) => content)
- * // => ["How high is Sweden?", "", "2,097 m", "It is 2,097 metres high."]
+ * String(chat.thread.messages[2]?.content).startsWith("2,097 m") // => true
  * await troupe.stop()
  * ```
  */
@@ -98,8 +101,8 @@ export const subagent = (agent: string, given: SubagentOptions = {}): Tool => {
     // The permissions of the child judge what it does, and they are never looser than those of the call.
     metadata: { readOnly: true },
     onUnknown: "retry",
-    // Calls with other tasks have no resource in common.
-    key: ({ input }) => `${name}/${String(input)}`,
+    // Calls with other tasks have no resource in common, except those for one agent.
+    key: ({ input, agent: child }) => `${name}/${typeof child === "string" ? `~/${child}` : String(input)}`,
     handler: async (args, { chat, idempotencyKey: key, signal, toolCall, progress }) => {
       if (chat?.subagent === undefined) {
         const message = `${name} needs a chat of a Troupe: only there it can start a child`
@@ -108,6 +111,7 @@ export const subagent = (agent: string, given: SubagentOptions = {}): Tool => {
       return chat.subagent({
         agent,
         input: String(args["input"]),
+        child: typeof args["agent"] === "string" ? args["agent"] : undefined,
         key,
         toolCall,
         maxDepth,

@@ -28,7 +28,7 @@ import { type BackgroundCall, digest, type Returned, type SubagentCall, TaskBega
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped, type ShownTask } from "../view/index.ts"
 import { endOf, interrupted } from "./taskEnd.ts"
-import type { WorkProcess } from "./familyChat.ts"
+import type { WorkProcess } from "../family/index.ts"
 import { reportEnd, type ReportHome } from "./taskReport.ts"
 import { type RunParts, TaskRun } from "./taskRun.ts"
 

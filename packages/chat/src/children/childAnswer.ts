@@ -25,11 +25,11 @@ const cuts: Readonly<Record<string, string>> = {
   content_filter: "the filter of the provider ended it"
 }
 
-/** What the model reads of a turn that completed (SUB16). `said` names the last text. */
+/** What the model reads of a turn that completed (SUB16): the answer, and the id by which it calls the agent again (SUB17). */
 export const answerOf = (
   call: SubagentCall,
   { messages }: Conversation["thread"],
-  said: string
+  { said, shortId }: { readonly said: string; readonly shortId: string }
 ): HandlerResult.HandlerResult => {
   const last = messages.findLast(({ role }) => role === "assistant")
   const answer = last === undefined ? "" : Messages.text(last)
@@ -39,9 +39,8 @@ export const answerOf = (
     const message = `the agent ${call.agent} ended without an answer${because}${said}`
     return failed(call, "child_failed", message, { metadata: { haltedReason: "completed" } })
   }
-  return HandlerResult.ok(
-    cut === undefined ? answer : `${answer}\n\n[This answer of the agent ${call.agent} is cut off: ${cut}.]`
-  )
+  const note = cut === undefined ? "" : `[This answer of the agent ${call.agent} is cut off: ${cut}.]\n`
+  return HandlerResult.ok(`${answer}\n\n${note}[agent: ${shortId}]`)
 }
 
 /** The last text of the model that is not blank. */

@@ -10,39 +10,44 @@
  * SUB5. A call that runs again finds its child: it takes the result of a turn that is over, and continues an interrupted one. What
  *         the child may have done is in its own journal, so no call of the child that writes runs twice.
  */
-import { ignoreRejection, type ToolSlots } from "../async/index.ts"
+import type { ToolSlots } from "../async/index.ts"
 import { DynamicSupervisor, type Pid, Process } from "@troupe/otp"
 import { SessionError } from "../errors/index.ts"
-import { clamp } from "../gate/index.ts"
 import type { FamilySpending, FixedOptions } from "../options/index.ts"
 import {
   type AgentRef,
-  childId,
   type ChildWait,
   type Conversation,
   isChildId,
   type Mode,
-  type ParentRef
+  type ParentRef,
+  type UserInput
 } from "../record/index.ts"
 import { blank } from "../store/index.ts"
 import { haltedText } from "../call/index.ts"
 import { haltIn } from "../step/index.ts"
-import { ChildWaits, digest, type Returned, type SubagentCall } from "../tool/index.ts"
+import type { Returned, SubagentCall } from "../tool/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { describe } from "../values/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped } from "../view/index.ts"
-import { clampedTo, isLooser, permissionsWithin } from "./childMode.ts"
+import { ChildModes, clampedTo, isLooser, permissionsWithin } from "./childMode.ts"
 import { ChildNotes } from "./childNotes.ts"
-import type { FamilyChat, WorkProcess } from "./familyChat.ts"
-import { type Account, Spending } from "./spending.ts"
-import { type TreeBounds, TreeLimits } from "./treeLimits.ts"
-import { answerOf, failed, lastSaid } from "./childAnswer.ts"
-import { type Answering, answering, asksOf, decisionsFor, mostAsks, type Turn } from "./childWaits.ts"
+import {
+  type Account,
+  type FamilyChat,
+  Spending,
+  type TreeBounds,
+  TreeLimits,
+  type WorkProcess
+} from "../family/index.ts"
+import { failed } from "./childAnswer.ts"
+import { type ChildInput, childOf, countedBefore, forgotten, inputOf, resultOf } from "./childCalls.ts"
+import { type Answering, answering, asksOf, decisionsFor, type Turn } from "./childWaits.ts"
 
 /** The address of a child whose process has started. */
 interface ChildRef extends Answering {
-  readonly send: (input: string, options?: { readonly id: string }) => Turn
+  readonly send: (input: UserInput, options?: { readonly id: string }) => Turn
   readonly retry: () => Turn
 }
 
@@ -81,10 +86,9 @@ interface Run {
   bound: Mode | undefined
   /** The end of the run, from its beginning on. */
   ending: Promise<void> | undefined
+  /** Resolves when the run is over. */
+  readonly over: PromiseWithResolvers<void>
 }
-
-/** The id of the one input of a child. */
-const task = "task"
 
 /** The part of its parent's drain time that a child has. */
 const drainShare = 0.75
@@ -99,10 +103,16 @@ export class ChildChats {
   readonly #spending: Spending
   readonly #tree: TreeLimits
   readonly #notes = new ChildNotes()
+  readonly #modes: ChildModes
 
   constructor(home: ChildrenHome) {
     this.#home = home
     this.#tree = new TreeLimits(home.treeBounds, home.living)
+    this.#modes = new ChildModes({
+      living: home.living,
+      runOf: (id) => this.#runs.get(id),
+      runsOf: (id) => this.#runsOf(id)
+    })
     this.#spending = new Spending({
       tree: this.#tree,
       living: home.living,
@@ -141,41 +151,21 @@ export class ChildChats {
     const { tracing, permissions, drainMs } = fixed
     return {
       ...fixed,
-      permissions: permissionsWithin(permissions, () => this.#modeOf(run.parent)),
+      permissions: permissionsWithin(permissions, () => this.#modes.of(run.parent)),
       // A child that is cancelled ends before the call that waits for it must.
       drainMs: Math.ceil(drainMs * drainShare ** run.depth),
       ...(tracing === undefined || run.span === undefined ? {} : { tracing: { ...tracing, parent: run.span } })
     }
   }
 
-  /** The present mode of a chat, within those of the chats above; `undefined` if none of them has one. */
-  #modeOf(id: string): Mode | undefined {
-    const chat = this.#home.living(id)
-    const mode = chat === undefined ? "plan" : chat.mode
-    const run = this.#runs.get(id)
-    const above = run === undefined ? undefined : this.#modeOf(run.parent)
-    return mode === undefined ? above : clampedTo(mode, above)
-  }
-
   /** The host has set the mode of a chat: its children follow (SUB9). */
-  async modeSet(id: string): Promise<void> {
-    const bound = this.#modeOf(id)
-    await Promise.all(this.#runsOf(id).map(([child, run]) => this.#follows(child, run, bound)))
+  modeSet(id: string): Promise<void> {
+    return this.#modes.set(id)
   }
 
-  /** A chat has stored its state: its children in the background follow a mode that its calls, or a handoff, made stricter (SUB9). */
+  /** A chat has stored its state: its children in the background follow a stricter mode (SUB9). */
   stored(id: string): void {
-    for (const [child, run] of this.#runsOf(id)) {
-      const bound = this.#modeOf(id)
-      const isStricter = bound !== undefined && (run.bound === undefined || clamp(run.bound, bound) !== run.bound)
-      if (isStricter) ignoreRejection(this.#follows(child, run, bound))
-    }
-  }
-
-  async #follows(child: string, run: Run, bound: Mode | undefined): Promise<void> {
-    run.bound = bound
-    const chat = this.#home.living(child)
-    if (bound !== undefined) await chat?.setPermissionMode(clamp(chat.mode ?? "default", bound))
+    this.#modes.stored(id)
   }
 
   /** The supervisor that starts a chat; for a child throws when no call runs it, or its parent has no process. */
@@ -214,12 +204,15 @@ export class ChildChats {
     const pid = under?.pid ?? parent?.pid
     if (parent === undefined || pid === undefined || call.signal.aborted)
       return failed(call, "cancelled", "the call was cancelled")
-    const id = childId(parent.id, `${lastPart(call.key)}-${digest(call.key)}`)
+    const id = childOf(parent, call)
+    if (typeof id !== "string") return id
+    await this.#callsBefore(id, call)
+    if (call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
     const depth = (parent.context?.record.parent?.depth ?? 0) + 1
     const wait = decisionsFor(parent.context, id)
     const refused = wait === undefined ? this.#boundMet(parent.id, id, depth, call) : undefined
     if (refused !== undefined) return refused
-    const bound = this.#modeOf(parent.id)
+    const bound = this.#modes.of(parent.id)
     const run: Run = {
       parent: parent.id,
       pid,
@@ -228,16 +221,17 @@ export class ChildChats {
       key: call.key,
       under,
       wait,
-      account: { counted: wait?.counted ?? Usage.empty, former: Usage.empty },
+      account: { key: call.key, counted: wait?.counted ?? Usage.empty, former: Usage.empty },
       bound,
-      ending: undefined
+      ending: undefined,
+      over: Promise.withResolvers()
     }
     this.#runs.set(id, run)
     const interrupt = () => void this.#interrupted(id, run)
     call.signal.addEventListener("abort", interrupt, { once: true })
     const takeBack = under === undefined ? this.#home.toolSlots?.lend() : undefined
     try {
-      await this.#begin(id, run, this.#home.agentRef(call.agent), { chat: parent.id, call: call.toolCall.id, depth })
+      await this.#begin(id, run, call, { chat: parent.id, call: call.toolCall.id, depth })
       // The call of a background task is over when its child starts, so that the stream has no event of it (NEST1).
       return await this.#answer(id, run, under === undefined ? call : { ...call, events: false })
     } catch (cause) {
@@ -250,21 +244,42 @@ export class ChildChats {
       call.signal.removeEventListener("abort", interrupt)
       await this.#ended(id, run)
       takeBack?.()
+      run.over.resolve()
+    }
+  }
+
+  /** Waits until no other call of the child runs (SUB18). */
+  async #callsBefore(id: string, { key, signal }: SubagentCall): Promise<void> {
+    const { promise: aborted, resolve } = Promise.withResolvers<void>()
+    const abort = (): void => resolve()
+    signal.addEventListener("abort", abort, { once: true })
+    try {
+      for (let run = this.#runs.get(id); run !== undefined && run.key !== key; run = this.#runs.get(id)) {
+        await Promise.race([run.over.promise, aborted])
+        if (signal.aborted) return
+      }
+    } finally {
+      signal.removeEventListener("abort", abort)
     }
   }
 
   /** The store has the parent of a child before the child has a process, and the record of the parent says that it began (SUB15). */
-  async #begin(id: string, { wait }: Run, agent: AgentRef, parent: ParentRef): Promise<void> {
+  async #begin(id: string, { wait, account }: Run, call: SubagentCall, parent: ParentRef): Promise<void> {
     const isNoted = () => this.#home.living(parent.chat)?.context?.record.children?.includes(id) === true
-    if ((await this.#home.load(id)) === undefined) {
+    const record = await this.#home.load(id)
+    // A deletion of the parent may have looked for its children.
+    if (call.signal.aborted) throw chatStopped(parent.chat)
+    if (record === undefined) {
       if (wait !== undefined || isNoted()) throw new Error(`its conversation ${id} was deleted after it had begun`)
-      await this.#home.begin({ ...blank(id), agent, parent })
+      await this.#home.begin({ ...blank(id), agent: this.#home.agentRef(call.agent), parent })
     }
+    if (wait === undefined) account.counted = countedBefore(record, inputOf(call))
     if (isNoted()) return
     await this.#notes.begun(parent.chat, id, async (children) => {
       const chat = this.#home.living(parent.chat)
-      if (chat === undefined) throw chatStopped(parent.chat)
-      await chat.childrenBegan(children)
+      if (chat?.context === undefined) throw chatStopped(parent.chat)
+      const bounds = { most: this.#tree.bounds.maxKnownAgents, runs: (child: string) => this.#runs.has(child) }
+      await chat.childrenBegan(children, forgotten(chat.context.record, children, bounds))
     })
   }
 
@@ -291,10 +306,10 @@ export class ChildChats {
       if (!this.#isOf(id, run) || call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
       call.progress({ chat: id, agent: call.agent })
       if (call.events) this.#home.follow(run.parent, id, call)
-      const refused = await this.#refused(id, run, call)
+      const refused = this.#stillAsks(id, run, call) ?? (await this.#refused(id, run, call))
       if (refused !== undefined) return refused
       try {
-        await this.#turn(id, ref, call.input)?.result()
+        await this.#turn(id, ref, run, inputOf(call))?.result()
         await this.#answered(id, run, ref)
         return resultOf(call, this.#home.living(id), run.wait)
       } catch (error) {
@@ -318,7 +333,7 @@ export class ChildChats {
   /** A child whose conversation has a looser mode gets that of its parent. Without a rest of the budget it does not start. */
   async #refused(id: string, run: Run, call: SubagentCall): Promise<HandlerResult.Failed | undefined> {
     const chat = this.#home.living(id)
-    const bound = this.#modeOf(run.parent)
+    const bound = this.#modes.of(run.parent)
     run.bound = bound
     if (chat !== undefined && isLooser(chat.standing, bound)) {
       await chat.setPermissionMode(clampedTo(chat.mode ?? "default", bound))
@@ -330,11 +345,21 @@ export class ChildChats {
     return failed(call, "child_refused", message, { metadata: { haltedReason: spent.reason, ...spent.metadata } })
   }
 
-  /** The turn of the child; `undefined` when it is over (SUB5). */
-  #turn(id: string, ref: ChildRef, input: string): Turn | undefined {
+  /** A child that waits for a person takes no other input: the answer is for the call that waits. */
+  #stillAsks(id: string, { wait }: Run, call: SubagentCall): HandlerResult.Failed | undefined {
     const context = this.#home.living(id)?.context
-    if (context?.record.known?.includes(task) !== true || context.turn !== undefined)
-      return ref.send(input, { id: task })
+    if (context === undefined || wait !== undefined || context.record.known?.includes(inputOf(call).id) === true)
+      return undefined
+    if (asksOf({ id, context }).length === 0) return undefined
+    const message = `the agent ${call.child ?? call.agent} waits for a person; call it again when it has answered`
+    return failed(call, "child_refused", message)
+  }
+
+  /** The turn of the child; `undefined` when it is over (SUB5). */
+  #turn(id: string, ref: ChildRef, { account }: Run, { id: input, message }: ChildInput): Turn | undefined {
+    const context = this.#home.living(id)?.context
+    if (context?.record.known?.includes(input) !== true || context.turn !== undefined)
+      return ref.send(message(account.counted), { id: input })
     const isOver = !context.record.running && context.record.lastHaltedReason !== "cancelled"
     return isOver ? undefined : ref.retry()
   }
@@ -373,26 +398,4 @@ export class ChildChats {
 const usageOf = ({ context, stepUsage }: FamilyChat, { pid, under }: Run): Usage.Usage | undefined => {
   if (context === undefined || Process.isAlive(pid)) return context?.record.usage
   return under === undefined ? undefined : Usage.add(context.record.usage, stepUsage)
-}
-
-/** The part of a key after its last slash names the call by its step. */
-const lastPart = (key: string): string => key.slice(key.lastIndexOf("/") + 1)
-
-/** What the model reads of a child whose turn is over; a child that waits suspends the call (SUB10). */
-const resultOf = (call: SubagentCall, chat: FamilyChat | undefined, wait: ChildWait | undefined): Returned => {
-  const context = chat?.context
-  if (chat === undefined || context === undefined) return failed(call, "cancelled", "the call was cancelled")
-  const { lastHaltedReason: haltedReason, thread, usage: counted } = context.record
-  const said = lastSaid(thread)
-  const text = said === "" ? "" : `; its last text: ${said}`
-  const halt = haltIn(wait)
-  if (halt !== undefined) return HandlerResult.halt(halt, `${haltedText(halt)}${text}`)
-  const asks = asksOf({ id: chat.id, context })
-  if (asks.length > mostAsks) {
-    return failed(call, "child_failed", `the agent ${call.agent} asked for more than ${mostAsks} decisions at once`)
-  }
-  if (asks.length > 0) return new ChildWaits({ chat: chat.id, asks, counted })
-  if (haltedReason === "completed") return answerOf(call, thread, text)
-  const message = `the agent ${call.agent} ended without an answer, because of ${haltedReason}${text}`
-  return failed(call, "child_failed", message, { metadata: { haltedReason } })
 }

@@ -5,6 +5,8 @@
  *       agree to a looser one. When the host sets another mode for the parent, its children follow at once. A parent has a mode if it has
  *       `permissions`, or if somebody has set one. Without a mode in any chat above, a child keeps its own.
  */
+import { ignoreRejection } from "../async/index.ts"
+import type { FamilyChat } from "../family/index.ts"
 import { clamp, type Permissions } from "../gate/index.ts"
 import type { Mode, ModeStanding } from "../record/index.ts"
 
@@ -42,3 +44,56 @@ export const isLooser = (standing: ModeStanding | undefined, bound: Mode | undef
   standing !== undefined &&
   bound !== undefined &&
   !(isWithin(standing.mode, bound) && isWithin(standing.loosest, bound))
+
+/** A call that runs a child, as its mode follows from it. */
+interface BoundRun {
+  readonly parent: string
+  /** The mode of the parent that the child is within, if it has one. */
+  bound: Mode | undefined
+}
+
+/** The chats whose modes are bound, and the calls that run children. */
+interface ModesHome {
+  readonly living: (id: string) => FamilyChat | undefined
+  readonly runOf: (child: string) => BoundRun | undefined
+  readonly runsOf: (parent: string) => ReadonlyArray<readonly [child: string, run: BoundRun]>
+}
+
+/** The modes of the running children (SUB9). */
+export class ChildModes {
+  readonly #home: ModesHome
+
+  constructor(home: ModesHome) {
+    this.#home = home
+  }
+
+  /** The present mode of a chat, within those of the chats above; `undefined` if none of them has one. */
+  of(id: string): Mode | undefined {
+    const chat = this.#home.living(id)
+    const mode = chat === undefined ? "plan" : chat.mode
+    const run = this.#home.runOf(id)
+    const above = run === undefined ? undefined : this.of(run.parent)
+    return mode === undefined ? above : clampedTo(mode, above)
+  }
+
+  /** The host has set the mode of a chat: its children follow. */
+  async set(id: string): Promise<void> {
+    const bound = this.of(id)
+    await Promise.all(this.#home.runsOf(id).map(([child, run]) => this.#follows(child, run, bound)))
+  }
+
+  /** A chat has stored its state: its children in the background follow a mode that its calls, or a handoff, made stricter. */
+  stored(id: string): void {
+    for (const [child, run] of this.#home.runsOf(id)) {
+      const bound = this.of(id)
+      const isStricter = bound !== undefined && (run.bound === undefined || clamp(run.bound, bound) !== run.bound)
+      if (isStricter) ignoreRejection(this.#follows(child, run, bound))
+    }
+  }
+
+  async #follows(child: string, run: BoundRun, bound: Mode | undefined): Promise<void> {
+    run.bound = bound
+    const chat = this.#home.living(child)
+    if (bound !== undefined) await chat?.setPermissionMode(clamp(chat.mode ?? "default", bound))
+  }
+}

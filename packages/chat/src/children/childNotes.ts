@@ -3,7 +3,7 @@
  *
  * Owns: the notes that are not saved yet. Does not own the records.
  *
- * SUB15. The record of a chat has each child that has begun, before the first turn of the child, until the call of the child is over. A
+ * SUB15. The record of a chat has each child that has begun, before the first turn of the child, until the chat forgets it (SUB19). A
  *        child that has begun and whose conversation is missing fails with `child_failed`, and never begins again. Notes that come
  *        while one is saved share the next save.
  */

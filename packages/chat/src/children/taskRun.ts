@@ -7,7 +7,7 @@ import type { RunOptions } from "../options/index.ts"
 import type { BackgroundTask, TaskEnd } from "../record/index.ts"
 import type { ChatHandle, Returned, SubagentCall, Tool } from "../tool/index.ts"
 import type { ShownTask } from "../view/index.ts"
-import type { WorkProcess } from "./familyChat.ts"
+import type { WorkProcess } from "../family/index.ts"
 import { resultOf } from "./taskEnd.ts"
 
 /** The deadline of a task whose tool has none: an hour. */

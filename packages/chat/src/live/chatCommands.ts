@@ -144,9 +144,14 @@ export const sendChainEnd = (id: string, { pid, env }: AskedProcess): Promise<vo
   )
 
 /** Notes that children have begun, and waits until that is stored, or is part of the next commit. */
-export const sendChildren = (id: string, { pid, env }: AskedProcess, children: ReadonlyArray<string>): Promise<void> =>
+export const sendChildren = (
+  id: string,
+  { pid, env }: AskedProcess,
+  children: ReadonlyArray<string>,
+  forgets: ReadonlyArray<string>
+): Promise<void> =>
   counted(id, pid, "The beginning of a sub-agent", (counts) =>
-    Process.send(pid, { type: "children.began", children, ask: env?.ask({ counts }) })
+    Process.send(pid, { type: "children.began", children, forgets, ask: env?.ask({ counts }) })
   )
 
 /** The process of a chat. */

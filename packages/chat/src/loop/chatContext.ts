@@ -95,7 +95,7 @@ export type Expired = Closed & Pick<Conversation, "expiresAt" | "lastHaltedReaso
  * - `wait.cancel`: a person ends the wait of the chat that the last turn began; `of` is the input of that turn
  * - `input.withdraw`: remove this input, which waits
  * - `suspension.expired`, from its clock: no answer came in time
- * - `children.began`: these conversations of sub-agents have begun
+ * - `children.began`: these conversations of sub-agents have begun, and the chat forgets others
  * - `chain.end`: no input of the runtime begins a turn until the next input of a person or the host
  * - `input.doubted`: hold this input until its release; the store gave no answer when it was accepted
  *
@@ -117,7 +117,12 @@ export type ChatEvent =
   | { readonly type: "journal.due" }
   | { readonly type: "mode.set"; readonly mode: Mode; readonly ask?: number | undefined }
   | { readonly type: "agent.set"; readonly agent: AgentRef; readonly ask?: number | undefined }
-  | { readonly type: "children.began"; readonly children: ReadonlyArray<string>; readonly ask?: number | undefined }
+  | {
+      readonly type: "children.began"
+      readonly children: ReadonlyArray<string>
+      readonly forgets: ReadonlyArray<string>
+      readonly ask?: number | undefined
+    }
   | { readonly type: "chain.end"; readonly ask?: number | undefined }
   | { readonly type: "mode.changed"; readonly standing: ModeStanding | undefined }
   | ({ readonly type: "reply.grew" } & RunningReply)

@@ -420,12 +420,11 @@ export const chatSetup = setup({
     recordAgent: assign(({ context, event }) => ({
       record: { ...context.record, agent: as(event, "agent.set").agent }
     })),
-    recordChildren: assign(({ context: { record }, event }) => ({
-      record: {
-        ...record,
-        children: Array.from(new Set([...(record.children ?? []), ...as(event, "children.began").children]))
-      }
-    })),
+    recordChildren: assign(({ context: { record }, event }) => {
+      const { children, forgets } = as(event, "children.began")
+      const began = [...new Set([...(record.children ?? []), ...children])]
+      return { record: { ...record, children: began.filter((one) => !forgets.includes(one)) } }
+    }),
     endChain: assign(({ context }) => withoutChain(context)),
     recordMode: assign(({ context, event }) => ({
       record: { ...context.record, permissionMode: as(event, "mode.changed").standing }

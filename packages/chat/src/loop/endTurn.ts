@@ -13,10 +13,8 @@ import { type PreflightError, type SessionError, storeFailure } from "../errors/
 import {
   type BackgroundTask,
   begunBy,
-  childrenLeft,
   type Conversation,
   type ChatResult,
-  type OpenStep,
   type StepResult,
   unended
 } from "../record/index.ts"
@@ -93,7 +91,7 @@ export const stepTaken = (
       thread: result.thread,
       usage: [result.response.usage, result.childUsage ?? Usage.empty].reduce(Usage.add, record.usage),
       open,
-      ...withoutEnded(record, open, result.toolResults.some(beginsTask) ? begunBy(result.toolResults) : noTasks)
+      ...(result.toolResults.some(beginsTask) ? tasksWith(record, begunBy(result.toolResults)) : {})
     },
     steps: context.steps.concat([ended]),
     step: undefined,
@@ -114,19 +112,6 @@ const tasksWith = (
 ): Pick<Conversation, "tasks"> => {
   const running = unended([...tasks, ...begun], known ?? [])
   return running.length === 0 ? { tasks: undefined } : { tasks: running }
-}
-
-/** The tasks after a step, and the children of calls that are not over (SUB15). */
-const withoutEnded = (
-  record: Conversation,
-  open: OpenStep | undefined,
-  begun: ReadonlyArray<BackgroundTask>
-): Pick<Conversation, "tasks" | "children"> => {
-  const { children } = record
-  const now = begun.length === 0 ? {} : tasksWith(record, begun)
-  if (children === undefined) return now
-  const left = childrenLeft(children, open, now.tasks ?? record.tasks)
-  return { ...now, children: left.length === 0 ? undefined : left }
 }
 
 const judged = (context: ChatContext, event: StepEnded): Partial<ChatContext> => {

@@ -35,16 +35,26 @@ export const addressOf = (toolCallId: string, id: string): string => `${toolCall
 /** The id of the call in an address; the id itself for a call of the chat's own. */
 export const callOf = (address: string): string => rootOf(address)
 
-/** The children of a record that belong to a call which is not over: of the open step, or of a background task, by its id. */
-export const childrenLeft = (
-  children: ReadonlyArray<string>,
-  open: unknown,
-  tasks: ReadonlyArray<{ readonly id: string }> = []
-): ReadonlyArray<string> =>
-  open === undefined ? children.filter((child) => tasks.some(({ id }) => child.endsWith(`-${id}`))) : children
-
 /** The id of a child of this chat. */
 export const childId = (parent: string, suffix: string): string => `${rootOf(parent)}${mark}${suffix}`
+
+/** The least number of digits of a short id. Two children of one chat have the same only by chance; then a longer id is needed. */
+const fewDigits = 8
+
+/** The short id by which a model calls a child again: the name of its agent, and the first digits of its id. */
+export const shortIdOf = (child: string, agent: string): string => `${agent}-${digitsOf(child).slice(0, fewDigits)}`
+
+/** The children that a short id, or a longer one, can mean. */
+export const withShortId = (children: ReadonlyArray<string>, shortId: string): ReadonlyArray<string> => {
+  const digits = digitsOf(shortId)
+  return digits.length < fewDigits ? [] : children.filter((child) => digitsOf(child).startsWith(digits))
+}
+
+/** The child that the call with this digest of its key began. */
+export const childOfCall = (children: ReadonlyArray<string>, digits: string): string | undefined =>
+  children.find((child) => digitsOf(child) === digits)
+
+const digitsOf = (id: string): string => id.slice(id.lastIndexOf("-") + 1)
 
 /** The number of buckets. It and the hash are part of what stores have, and never change. */
 export const buckets = 4_096

@@ -90,7 +90,7 @@ export const conversationSchema = z
  * - `agent`: the name of the agent that its next request is of, and the version of its definition; absent without an agent
  * - `parent`: the call that it was begun for, if it is the conversation of a sub-agent; no turn changes it
  * - `tasks`: the background tasks that run; absent if there are none
- * - `children`: the conversations of sub-agents that have begun, for calls that are open and for `tasks`; absent if there are none
+ * - `children`: the conversations of sub-agents that have begun, and that can be called again; absent if there are none
  * - `chain`: what the last input of a person or a host has caused so far; absent if nothing can follow from it
  * - `permissionMode`: the mode of calls, the loosest mode they may set, and the host's mode, if they differ from the
  *   options

@@ -6,10 +6,12 @@ export {
   buckets,
   callOf,
   childId,
-  childrenLeft,
+  childOfCall,
   isChildId,
   ParentRef,
-  rootOf
+  rootOf,
+  shortIdOf,
+  withShortId
 } from "./Child.ts"
 export { Decision, PendingApproval } from "./Approval.ts"
 export type { Ask, ChildWait } from "./Approval.ts"

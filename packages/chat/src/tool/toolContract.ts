@@ -83,6 +83,8 @@ export interface BackgroundCall extends Pick<ToolContext, "toolCall" | "signal" 
 export interface SubagentCall extends Pick<ToolContext, "toolCall" | "signal" | "progress"> {
   readonly agent: string
   readonly input: string
+  /** The short id of the child that gets the input. Without it a child begins. */
+  readonly child?: string | undefined
   readonly key: string
   readonly maxDepth: number
   readonly maxChildren: number

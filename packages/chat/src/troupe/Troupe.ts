@@ -150,7 +150,11 @@ export class RunningTroupe {
       maxStartingChats,
       maxTasks: own.maxTasks ?? 16,
       maxChainRequests: own.maxChainRequests ?? 50,
-      treeBounds: { maxTreeChildren: own.maxTreeChildren ?? 100, maxTreeRequests: own.maxTreeRequests ?? 1_000 },
+      treeBounds: {
+        maxTreeChildren: own.maxTreeChildren ?? 100,
+        maxTreeRequests: own.maxTreeRequests ?? 1_000,
+        maxKnownAgents: own.maxKnownAgents ?? 64
+      },
       home,
       mostBlobBytes,
       inspect,

@@ -1,5 +1,5 @@
 /** A live chat, as its parent and its children use it. Each field is read from the chat when it is needed. */
-import type { FamilyChat } from "../children/index.ts"
+import type { FamilyChat } from "../family/index.ts"
 import { type LiveChat, sendChildren } from "../live/index.ts"
 
 export class FamilyMember implements FamilyChat {
@@ -46,8 +46,8 @@ export class FamilyMember implements FamilyChat {
     return this.#chat.setPermissionMode(mode)
   }
 
-  childrenBegan(children: ReadonlyArray<string>): Promise<void> {
-    return this.#chat.asked((process) => sendChildren(this.id, process, children))
+  childrenBegan(...children: Parameters<FamilyChat["childrenBegan"]>): Promise<void> {
+    return this.#chat.asked((process) => sendChildren(this.id, process, ...children))
   }
 
   cancel(): Promise<void> {

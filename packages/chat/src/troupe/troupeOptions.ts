@@ -59,6 +59,7 @@ const ownOptions = {
   maxChainRequests: countFrom1.optional(),
   maxTreeChildren: countFrom1.optional(),
   maxTreeRequests: countFrom1.optional(),
+  maxKnownAgents: countFrom1.optional(),
   answer: wordOf("user_message", "tool_result").optional(),
   agents: z.unknown(),
   agent: z.unknown()
@@ -183,6 +184,11 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
    * when the chat is unloaded while it has no background task.
    */
   readonly maxTreeRequests?: number | undefined
+  /**
+   * How many sub-agents one chat can call again by their ids. Default: 64; `Infinity` is no bound. A chat forgets the one that began first of
+   * those that rest.
+   */
+  readonly maxKnownAgents?: number | undefined
   /**
    * How often the draft of a streaming reply is stored, in milliseconds, if the store supports drafts. It is also stored
    * when its chat ends. Default: 2,000; without a store only when the chat ends. `Infinity` is never.

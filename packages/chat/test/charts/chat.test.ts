@@ -212,7 +212,7 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     "request died": { type: "xstate.error.actor.adapterStream", error: "dead", actorId: "adapterStream" },
     "calls ended": { type: "calls.exhausted", result: held({ outcomes: [], halt: undefined, suspended: [] }) },
     ...callEvents,
-    "child began": { type: "children.began", children: ["c/~/1"] },
+    "child began": { type: "children.began", children: ["c/~/1"], forgets: [] },
     "end of chain": { type: "chain.end" },
     "host plans": { type: "mode.set", mode: "plan" },
     "the mode changed": { type: "mode.changed", standing: { mode: "plan", loosest: "plan" } },

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest"
-import { Message } from "../../src/messages.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"
-import { delegates } from "../double/subagents.ts"
+import { delegates, withoutId } from "../double/subagents.ts"
 import type { Script } from "../../src/adapter/fakeScript.ts"
 
 const check = leakCheck()
@@ -15,7 +14,7 @@ const resultOf = async (...replies: ReadonlyArray<Script>) => {
   const chat = await troupe.chat("c")
   await chat.send("please !dig").result()
   const message = chat.thread.messages.find(({ role }) => role === "tool")
-  return message?.role === "tool" ? `${message.outcome}: ${Message.text(message)}` : "none"
+  return message?.role === "tool" ? `${message.outcome}: ${withoutId(message)}` : "none"
 }
 
 const sentence: Script = [{ text: "Let me look that up." }, ...calls("look")]

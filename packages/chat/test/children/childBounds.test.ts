@@ -4,9 +4,9 @@ import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { turnsOfLoop } from "../double/pausing.ts"
 import { calls, said, says } from "../double/scripts.ts"
-import { childrenIn, delegates } from "../double/subagents.ts"
+import { childrenIn, delegates, withoutId } from "../double/subagents.ts"
 import { subagent } from "../../src/agents/subagentTool.ts"
-import { TreeLimits } from "../../src/children/treeLimits.ts"
+import { TreeLimits } from "../../src/family/treeLimits.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 import { livingChatsOf } from "../../src/troupe/chatDirectory.ts"
 import type { RunningTroupe } from "../../src/troupe/Troupe.ts"
@@ -180,7 +180,7 @@ test("SUB14 a request counts when it begins: a child that its parent waits for s
 })
 
 test("SUB14 an input begins the counts anew, also when its chain is ended before its first request", () => {
-  const bounds = { maxTreeChildren: 1, maxTreeRequests: 1 }
+  const bounds = { maxTreeChildren: 1, maxTreeRequests: 1, maxKnownAgents: 1 }
   let turn = "first"
   const tree = new TreeLimits(bounds, () => ({
     context: { turn: { id: turn, messages: [] }, record: { ...blank("c"), chain: over() } }
@@ -272,7 +272,7 @@ test("SUB7 a child counts once while its process ends", async () => {
     })
     const chat = await troupe.chat("c")
     const { thread } = await chat.send("please !dig and !dive").result()
-    expect([turns, ...thread.messages.slice(2).map(said)]).toEqual([turns, "found", "found"])
+    expect([turns, ...thread.messages.slice(2).map(withoutId)]).toEqual([turns, "found", "found"])
     expect(adapters.boss.requests).toHaveLength(1)
   }
 })

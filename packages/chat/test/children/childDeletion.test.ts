@@ -92,11 +92,11 @@ test.each([undefined, true as const])(
     await until(() => textsOf().some((text) => text.includes("was deleted after it had begun")))
     expect(next.adapters.research.requests).toEqual([])
     await until(() => chat.getSnapshot()?.context.phase === "idle")
-    expect((await store.load("c"))?.children).toBeUndefined()
+    expect((await store.load("c"))?.children).toEqual([child])
   }
 )
 
-test("SUB15 the record of a chat has its children until their calls are over, and notes of one batch share a save", async () => {
+test("SUB15 the record of a chat has its children, and notes of one batch share a save", async () => {
   const store = memory()
   const { troupe, adapters } = await delegates(check, () => says("found"), { kept: store })
   const noted: Array<number> = []
@@ -109,7 +109,6 @@ test("SUB15 the record of a chat has its children until their calls are over, an
   })
   await (await troupe.chat("c")).send("please !dig and !dive and !delve").result()
   expect(adapters.research.requests).toHaveLength(3)
-  expect(Math.max(...noted)).toBe(3)
-  expect(noted.at(-1)).toBe(0)
-  expect((await store.load("c"))?.children).toBeUndefined()
+  expect(noted.filter((many) => many > 0 && many < 3)).toEqual([])
+  expect(new Set((await store.load("c"))?.children)).toEqual(new Set(await childrenIn(store)))
 })

@@ -15,11 +15,21 @@ const tasksIn = ({ messages }: Request): ReadonlyArray<string> => {
   return last?.role === "user" ? Array.from(text(last).matchAll(/!(\w+)/g), ([, task]) => task ?? "") : []
 }
 
+/** The text of a message without the id by which an agent is called again (SUB17). */
+export const withoutId = (message: Parameters<typeof text>[0]): string =>
+  text(message).replaceAll(/\s*\[agent: [^\]]+\]/gu, "")
+
+/** The ids at the ends of the results of a thread. */
+export const idsIn = ({ messages }: Pick<Request, "messages">): ReadonlyArray<string> =>
+  messages.flatMap((message) =>
+    message.role === "tool" ? Array.from(text(message).matchAll(/\[agent: ([^\]]+)\]/gu), ([, id]) => id ?? "") : []
+  )
+
 /** The texts of the results that the last request has. */
 const resultsIn = ({ messages }: Request): string =>
   messages
     .filter(({ role }) => role === "tool")
-    .map(text)
+    .map(withoutId)
     .join(" and ")
 
 /** Answers a message with tasks by one call of research for each, and the results by their texts. */
@@ -80,5 +90,5 @@ export const working = (request: Request): Script => {
     )
   }
   const answers = messages.slice(1).filter(({ role }) => role === "tool" || role === "user")
-  return says(`[${answers.map(text).join(" ")}]`)
+  return says(`[${answers.map(withoutId).join(" ")}]`)
 }

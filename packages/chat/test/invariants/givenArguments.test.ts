@@ -78,7 +78,7 @@ test("SUB1 a call of a sub-agent that runs with the arguments of a person finds 
   await chat.send("go").result()
   await chat.approve("c0", { type: "allow", arguments: { input: "a part" } }).result()
   const result = await chat.approve("c0/~/c0", { type: "result", value: "the blue one" }).result()
-  expect(result.finalResponse?.outputText).toBe("the blue one")
+  expect(result.finalResponse?.outputText).toMatch(/^the blue one\s/u)
   expect(await childrenIn(store)).toHaveLength(1)
   expect(research.requests.map(({ messages }) => said(messages[0]))).toEqual(["a part", "a part"])
 })

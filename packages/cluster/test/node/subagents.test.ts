@@ -36,7 +36,9 @@ const family = async (hangs: "in the call" | "after the call" | "nowhere", permi
   const root = Fake.make({
     respond: (request) => {
       const result = resultIn(request)
-      return result === undefined ? calls("dig", "research", { input: "Dig" }) : says(`It says: ${result}`)
+      return result === undefined
+        ? calls("dig", "research", { input: "Dig" })
+        : says(`It says: ${result.replace(/\s*\[agent: .*\]$/u, "")}`)
     }
   })
   const research = Fake.make({

@@ -18,7 +18,9 @@ export const scripted = (wordDelayMs = 40) =>
   Fake.make({
     respond: ({ messages, tools }) => {
       const [task = "", ...others] = messages.filter(({ role }) => role !== "system").map(Message.text)
-      const notes = messages.filter(({ role }) => role === "tool").map(Message.text)
+      const results = messages.filter(({ role }) => role === "tool").map(Message.text)
+      // The result of a researcher ends with its id, by which a model can call it again.
+      const notes = results.map((result) => result.replace(/\s*\[agent: .+\]$/, ""))
       if (tools.some(({ name }) => name === "research")) {
         if (notes.length === 0) return calls("research", [{ input: "the weather" }, { input: "the guests" }])
         return says(`Here is the plan. ${notes.join(" ")}`, wordDelayMs)

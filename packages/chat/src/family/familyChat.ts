@@ -19,8 +19,8 @@ export interface FamilyChat {
   /** The usage of the request of the running step. */
   readonly stepUsage: Usage
   readonly setPermissionMode: (mode: Mode) => Promise<void>
-  /** Resolves when the record has these children as begun. */
-  readonly childrenBegan: (children: ReadonlyArray<string>) => Promise<void>
+  /** Resolves when the record has these children as begun, and no longer those that it forgets. */
+  readonly childrenBegan: (children: ReadonlyArray<string>, forgets: ReadonlyArray<string>) => Promise<void>
   readonly cancel: () => Promise<void>
   readonly stop: () => Promise<void>
 }

@@ -16,6 +16,8 @@ import type { Terminal } from "../stopConditions/index.ts"
 export interface TreeBounds {
   readonly maxTreeChildren: number
   readonly maxTreeRequests: number
+  /** How many sub-agents one chat can call again (SUB19). */
+  readonly maxKnownAgents: number
 }
 
 /** What a tree has used since the turn `cause` of its root began a chain. */

@@ -27,17 +27,17 @@ export interface SpendingHome {
   readonly accountOf: (child: string) => Account | undefined
 }
 
-/** What the parent of a running child does not count for its chain. */
+/** The key of the call of a running child, and what its parent does not count for its chain. */
 export interface Account {
-  /** The usage that it counted when the child waited. */
-  readonly counted: Usage.Usage
+  readonly key: string
+  /** The usage that it counted before: for earlier calls of the child, and when the child waited. */
+  counted: Usage.Usage
   /** What the child has spent for former chains. */
   former: Usage.Usage
 }
 
-/** The usage of a child whose call has ended, and the key of the call. */
+/** The usage of a child whose call has ended. */
 interface Ended {
-  readonly key: string
   /** For the chain of the parent, and for former ones. */
   readonly usage: Usage.Usage
   readonly former: Usage.Usage
@@ -47,7 +47,7 @@ interface Ended {
 
 export class Spending {
   readonly #home: SpendingHome
-  /** By the id of the parent, and of the child. */
+  /** By the id of the parent, and the key of the call: a child can have several calls. */
   readonly #ended = new Map<string, Map<string, Ended>>()
   /** By the id of the parent. */
   readonly #former = new Map<string, Usage.Usage>()
@@ -90,15 +90,15 @@ export class Spending {
     const { counted = Usage.empty, former = Usage.empty } = this.#home.accountOf(child) ?? {}
     const total = minus(usage, counted)
     const known = least(former, total)
-    this.#ended.set(parent, all.set(child, { key, isTask, usage: minus(total, known), former: known }))
+    this.#ended.set(parent, all.set(key, { isTask, usage: minus(total, known), former: known }))
   }
 
   /** What the children of the chat have spent so far is of its former chain. */
   #chainBegan(id: string, turn: string): undefined {
     this.#home.tree.chainBegan(id, turn)
-    for (const [child, ended] of this.#ended.get(id) ?? []) {
+    for (const [key, ended] of this.#ended.get(id) ?? []) {
       const former = Usage.add(ended.former, ended.usage)
-      this.#ended.get(id)?.set(child, { ...ended, former, usage: Usage.empty })
+      this.#ended.get(id)?.set(key, { ...ended, former, usage: Usage.empty })
     }
     for (const child of this.#home.childrenOf(id)) {
       const account = this.#home.accountOf(child)
@@ -107,10 +107,7 @@ export class Spending {
   }
 
   #endedWith(id: string, keyOf: () => string): Usage.Usage | undefined {
-    const all = this.#ended.get(id)
-    if (all === undefined) return undefined
-    const key = keyOf()
-    return Array.from(all.values()).find((ended) => ended.key === key)?.usage
+    return this.#ended.get(id)?.get(keyOf())?.usage
   }
 
   /** The process of a chat starts from its record, which has what it has spent. What its tasks spent is counted with its next step. */
@@ -144,7 +141,8 @@ export class Spending {
   /** What the children of the running step have spent so far. A child whose call runs again has its former usage in its chat. */
   #spentBelow(id: string): Usage.Usage {
     const running = this.#home.childrenOf(id)
-    const ended = Array.from(this.#ended.get(id) ?? []).filter(([child]) => !running.includes(child))
+    const keys = new Set(running.map((child) => this.#home.accountOf(child)?.key))
+    const ended = Array.from(this.#ended.get(id) ?? []).filter(([key]) => !keys.has(key))
     return [...ended.map(([, { usage }]) => usage), ...running.map((child) => this.#spentBy(child))].reduce(
       Usage.add,
       Usage.empty

@@ -1,0 +1,148 @@
+/**
+ * The calls of one child, one after another: the child that a call is for, its input, and its answer.
+ *
+ * Owns: nothing. The record of the parent has the children that may be called again, and the thread of a child has its inputs.
+ *
+ * SUB17. A call without `agent` begins a child. With `agent`, the short id at the end of a result, it gives that child another input. A
+ *         child that rests keeps its conversation over restarts, unloading, moves, compactions, and rewinds that keep its first call.
+ * SUB18. The calls of one child run one after another. The answer of each is the text that its own input led to, also when the call runs
+ *         again after a restart.
+ * SUB19. The record of a chat has at most `maxKnownAgents` children. When a further one begins, the chat forgets the child that began first
+ *         of those that rest. A call for an agent that is forgotten, or never was, fails with `child_refused`, and the model reads which ones
+ *         there are.
+ */
+import { haltedText } from "../call/index.ts"
+import type { ChatContext } from "../loop/index.ts"
+import type { Message, Thread } from "../model/index.ts"
+import * as Usage from "../model/Usage.ts"
+import {
+  childId,
+  childOfCall,
+  type ChildWait,
+  type Conversation,
+  shortIdOf,
+  type UserInput,
+  withShortId
+} from "../record/index.ts"
+import { haltIn, openToolCalls } from "../step/index.ts"
+import { ChildWaits, digest, type Returned, type SubagentCall } from "../tool/index.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
+import { answerOf, failed, lastSaid } from "./childAnswer.ts"
+import { asksOf, mostAsks } from "./childWaits.ts"
+
+/** The id of the first input of a child. */
+const firstInput = "task"
+
+/** The call that an input is of, and what its child had used before. */
+interface Called {
+  readonly key: string
+  readonly counted: Usage.Usage
+}
+
+/** The child of a call: the one that it names, the one that an earlier run began, or a new one. */
+export const childOf = (
+  parent: { readonly id: string; readonly context: Pick<ChatContext, "record"> | undefined },
+  call: SubagentCall
+): string | HandlerResult.Failed => {
+  const children = parent.context?.record.children ?? []
+  const key = digest(call.key)
+  if (call.child === undefined) return childOfCall(children, key) ?? childId(parent.id, `${call.agent}-${key}`)
+  const found = withShortId(children, call.child)
+  const [child] = found
+  if (child !== undefined && found.length === 1 && call.child.startsWith(`${call.agent}-`)) return child
+  const own = children.map((one) => ownIdOf(one)).filter((one) => one.startsWith(`${call.agent}-`))
+  const listed = own.slice(-mostListed).join(", ")
+  const message = `there is no agent ${call.child} to continue: this chat has ${listed === "" ? "none" : listed}, and forgets those that it called longest ago; call ${call.toolCall.name} without \`agent\` to begin another`
+  return failed(call, "child_refused", message, { metadata: { agents: own.slice(-mostListed) } })
+}
+
+/** How many agents a refused call lists. */
+const mostListed = 8
+
+/** The short id of a child whose agent is in its id. */
+const ownIdOf = (child: string): string => {
+  const last = child.slice(child.lastIndexOf("/") + 1)
+  return shortIdOf(child, last.slice(0, Math.max(0, last.lastIndexOf("-"))))
+}
+
+/** The children that the record no longer has when these begin (SUB19). */
+export const forgotten = (
+  { children = [], thread, open, tasks = [] }: Pick<Conversation, "children" | "thread" | "open" | "tasks">,
+  began: ReadonlyArray<string>,
+  { most, runs }: { readonly most: number; readonly runs: (child: string) => boolean }
+): ReadonlyArray<string> => {
+  const others = children.filter((child) => !began.includes(child))
+  const many = others.length + began.length - most
+  if (many <= 0) return []
+  const calls = open === undefined ? [] : openToolCalls({ thread, open })
+  const named = [...calls, ...tasks].map(({ arguments: given }) => given?.["agent"])
+  const inUse = new Set([
+    ...named.flatMap((name) => (typeof name === "string" ? withShortId(children, name) : [])),
+    ...tasks.flatMap(({ id }) => childOfCall(children, id) ?? [])
+  ])
+  return others.filter((child) => !runs(child) && !inUse.has(child)).slice(0, many)
+}
+
+/** One input of a child, for one call. */
+export interface ChildInput {
+  readonly id: string
+  readonly message: (counted: Usage.Usage) => UserInput
+}
+
+/** The input of a call: the first of its child, or another one. */
+export const inputOf = (call: SubagentCall): ChildInput => {
+  if (call.child === undefined) return { id: firstInput, message: () => call.input }
+  const key = digest(call.key)
+  return {
+    id: `call-${key}`,
+    message: (counted) => ({ role: "user", content: call.input, metadata: { call: { key, counted } } })
+  }
+}
+
+/** What the child had used before the input of a call, which is counted already (SUB7). */
+export const countedBefore = (record: Conversation | undefined, { id }: ChildInput): Usage.Usage => {
+  if (record === undefined || id === firstInput) return Usage.empty
+  const messages = [...record.thread.messages, ...(record.inbox ?? []).map(({ message }) => message)]
+  return messages.map((message) => calledBy(message)).findLast((found) => isOf(found, id))?.counted ?? record.usage
+}
+
+const isOf = (called: Called | undefined, input: string): boolean =>
+  called !== undefined && `call-${called.key}` === input
+
+const calledBy = ({ role, metadata }: Message): Called | undefined =>
+  role === "user" ? (metadata?.["call"] as Called | undefined) : undefined
+
+/** The part of the thread that answers this input, and whether it is the last part (SUB18). */
+const partOf = ({ messages }: Thread, { id }: ChildInput): { readonly thread: Thread; readonly isLast: boolean } => {
+  const found = id === firstInput ? 0 : messages.findLastIndex((message) => isOf(calledBy(message), id))
+  const from = Math.max(0, found)
+  const next = messages.findIndex((message, at) => at > from && calledBy(message) !== undefined)
+  return next === -1
+    ? { thread: { messages: messages.slice(from) }, isLast: true }
+    : { thread: { messages: messages.slice(from, next) }, isLast: false }
+}
+
+/** What the model reads of a child whose turn is over; a child that waits suspends the call (SUB10). */
+export const resultOf = (
+  call: SubagentCall,
+  chat: { readonly id: string; readonly context: ChatContext | undefined } | undefined,
+  wait: ChildWait | undefined
+): Returned => {
+  const context = chat?.context
+  if (chat === undefined || context === undefined) return failed(call, "cancelled", "the call was cancelled")
+  const { lastHaltedReason: haltedReason, usage: counted } = context.record
+  const { thread, isLast } = partOf(context.record.thread, inputOf(call))
+  const said = lastSaid(thread)
+  const text = said === "" ? "" : `; its last text: ${said}`
+  const halt = haltIn(wait)
+  if (halt !== undefined) return HandlerResult.halt(halt, `${haltedText(halt)}${text}`)
+  const asks = isLast ? asksOf({ id: chat.id, context }) : []
+  if (asks.length > mostAsks) {
+    return failed(call, "child_failed", `the agent ${call.agent} asked for more than ${mostAsks} decisions at once`)
+  }
+  if (asks.length > 0) return new ChildWaits({ chat: chat.id, asks, counted })
+  const shortId = shortIdOf(chat.id, call.agent)
+  if (haltedReason === "completed" || !isLast) return answerOf(call, thread, { said: text, shortId })
+  const message = `the agent ${call.agent} ended without an answer, because of ${haltedReason}${text}; call ${call.toolCall.name} with the agent ${shortId} to continue it`
+  return failed(call, "child_failed", message, { metadata: { haltedReason } })
+}
