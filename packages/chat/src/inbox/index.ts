@@ -10,7 +10,6 @@ export {
   doubted,
   hasBegun,
   hasOther,
-  isUnanswered,
   lost,
   naming,
   taking,

@@ -17,7 +17,6 @@
  *   3. the commit settles late: its thread has the input, and the row is removed. The store's process repeats step 2.
  *   4. a chat that starts from this record finds the input in the thread, and does not run it again.
  */
-import { OtpError } from "@troupe/otp"
 import { type Conversation, type InboxEntry, isRuntimeInput } from "../record/index.ts"
 import { digest } from "../tool/index.ts"
 import { canonicalJson } from "../values/index.ts"
@@ -100,9 +99,6 @@ export const lost = (context: Withdrawing): LostInputs => {
 /** The inputs whose rows a commit that failed may remove all the same (ARR3). */
 export const doubted = ({ inbox }: Pick<InboxState, "inbox">): ReadonlyArray<InboxEntry> =>
   Inbox.taken(inbox).flatMap(Inbox.entryOf)
-
-/** Whether the call to the store timed out, or its process died: the store may have done the write, or may still do it. */
-export const isUnanswered = (cause: unknown): boolean => cause instanceof OtpError.CallExit
 
 const knownWith = (known: Conversation["known"], turns: ReadonlyArray<TurnData>): Conversation["known"] => {
   const named = turns.filter((turn) => turn.named === true)

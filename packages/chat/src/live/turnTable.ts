@@ -19,7 +19,6 @@ import {
   InboxTally,
   isInput as hasInput,
   dataOf,
-  isUnanswered,
   nextTurn,
   type Turn,
   refusalOf,
@@ -34,7 +33,7 @@ import * as Threads from "../model/Thread.ts"
 import { chatResult } from "../stopConditions/index.ts"
 import { isFenced, type SessionError, storeFailure, ValidationError } from "../errors/index.ts"
 import { describe } from "../values/index.ts"
-import type { Accepted } from "../store/index.ts"
+import { type Accepted, isUnanswered } from "../store/index.ts"
 import type { ChatPid, ChatProcess } from "./chatCommands.ts"
 import type { LiveState } from "../view/index.ts"
 import type { LiveTurn } from "./liveTurn.ts"

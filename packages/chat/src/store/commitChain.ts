@@ -5,6 +5,8 @@
  *
  * DOOR1. A write follows the record that the store has. When a write fails or is not answered, the next one is an empty write after
  *        the same record: it makes a late write impossible, or is refused because the late write has come.
+ * DOOR3. A save whose write was answered with an error fails after that empty write only. If the store has the record all the same, the
+ *        save has succeeded.
  * DOOR2. When a late write has come, the next write follows its record. When the store has a record of another program, the process
  *        ends, and the next one starts from that record.
  */
@@ -13,6 +15,7 @@ import { type Conversation, entriesBetween, type Entry, isSameRecord } from "../
 import { ignoreRejection } from "../async/index.ts"
 import { blank } from "./commitLog.ts"
 import type { Appending } from "./sessionStore.ts"
+import { isUnanswered } from "./storeCall.ts"
 
 const none: ReadonlyArray<never> = []
 
@@ -54,7 +57,7 @@ export abstract class CommitChain {
   }
 
   /** Runs a write when those before it are over. */
-  #queue(write: () => Promise<void>): Promise<void> {
+  #queue<A>(write: () => Promise<A>): Promise<A> {
     const before = this.#writing
     const writing = before === undefined ? write() : before.then(write)
     const over = (): void => {
@@ -77,7 +80,8 @@ export abstract class CommitChain {
       if (isConflict(error)) this.overtaken()
       else if (!isFenced(error)) {
         this.#doubted = record
-        ignoreRejection(this.#queue(() => this.#closeDoor()))
+        if (isUnanswered(error)) ignoreRejection(this.#queue(() => this.#closeDoor()))
+        else if (await this.#hasCome()) return this.saved(record)
       }
       throw await this.failed(error)
     }
@@ -88,9 +92,20 @@ export abstract class CommitChain {
     return this.append(entries, { after: this.version, record: this.#record, takes })
   }
 
-  /** DOOR1, DOOR2 */
-  async #closeDoor(): Promise<void> {
-    if (this.#doubted === undefined) return
+  /** Whether the store has the record of the write that failed (DOOR3). If the empty write fails too, the next save repeats it. */
+  async #hasCome(): Promise<boolean> {
+    try {
+      return await this.#closeDoor()
+    } catch {
+      return false
+    }
+  }
+
+  /** Returns whether the record of the write that failed has come (DOOR1, DOOR2). */
+  async #closeDoor(): Promise<boolean> {
+    const doubted = this.#doubted
+    if (doubted === undefined) return false
+    let hasCome = false
     try {
       this.#record = await this.#write(none, none)
     } catch (error) {
@@ -101,8 +116,10 @@ export abstract class CommitChain {
         throw error
       }
       this.#record = stored
+      hasCome = isSameRecord(stored, doubted)
     }
     this.#doubted = undefined
+    return hasCome
   }
 
   /** Whether a late write of this process, or an empty one, brought the record. */

@@ -18,7 +18,7 @@ export type {
   SessionStore
 } from "./sessionStore.ts"
 export type { WaitList, WaitOptions } from "../lists/index.ts"
-export { fenceOf } from "./storeCall.ts"
+export { fenceOf, isUnanswered } from "./storeCall.ts"
 export type { StoreCall, StoreValues } from "./storeCall.ts"
 export { forgetChat, guarded, storeServer } from "./storeServer.ts"
 export type { Guarded, Left, StoreServer } from "./storeServer.ts"

@@ -4,6 +4,7 @@
  * STORE7. When the store keeps a log, a write of a chat names the entry it follows, so that it never overwrites an entry of another
  *         program.
  */
+import { OtpError } from "@troupe/otp"
 import type { Conversation, Entry, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./Store.ts"
 import { refused, SessionError } from "../errors/index.ts"
@@ -134,6 +135,9 @@ export const idOf = (call: StoreCall): string => {
 /** Whether the call changes its chat, so that it takes effect even when it settles late (STORE4). */
 export const isWrite = ({ type }: StoreCall): boolean =>
   type === "append" || type === "accept" || type === "putBlob" || type === "delete" || type === "rewind"
+
+/** Whether a call timed out, or the process of the store died: the store may have done the write, or may still do it. */
+export const isUnanswered = (cause: unknown): boolean => cause instanceof OtpError.CallExit
 
 /** Calls the store: `log` is the store, if it keeps a log. */
 export const perform = (

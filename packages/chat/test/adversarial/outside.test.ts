@@ -153,6 +153,25 @@ describe("STORE1 a slow store", () => {
     expect((await inner.load("c"))?.thread).toEqual(chat.thread)
   })
 
+  test("DOOR3 whose save fails after it has stored the record: the turn goes on, and its input is delivered", async () => {
+    const inner = memory()
+    let saves = 0
+    const store: SavingStore = {
+      ...inner,
+      save: async (record, saving) => {
+        await inner.save(record, saving)
+        if (++saves === 1) throw new Error("the connection was lost")
+      }
+    }
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("one")
+    expect((await turn.result()).haltedReason).toBe("completed")
+    expect(await turn.receipt).toEqual({ status: "delivered" })
+    expect((await inner.load("c"))?.thread).toEqual(chat.thread)
+    expect((await inner.history("c")).map(({ messages }) => messages.length)).toEqual([1, 1])
+  })
+
   test("PLAIN2 whose load comes back late is not asked to forget what the chat has saved since", async () => {
     const kept = new Map<string, Conversation>()
     const late = Promise.withResolvers<void>()

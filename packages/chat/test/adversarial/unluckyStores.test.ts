@@ -57,7 +57,7 @@ test("ARR3 an input whose save was stored and failed all the same outlives the p
   const { store, unlucky: losing, fates } = unlucky()
   const first = await check.troupe({ adapter: check.fake({ scripts: [says("two")] }), store: losing })
   const chat = await first.troupe.chat("c")
-  fates.push("is lost")
+  fates.push("is lost", "fails")
   const one = chat.send("one", { id: "one" })
   const two = chat.send("two", { whenBusy: "interrupt", id: "two" })
   await two.result()
