@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import type * as Hooks from "../../src/gate/Hooks.ts"
 import { type Gate, gateBatch, gateCall, isGated } from "../../src/gate/gate.ts"
 import { type Answer, type Ask, denial } from "../../src/gate/permissionRules.ts"
+import { user } from "../../src/model/Message.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
 
@@ -146,15 +147,16 @@ describe("the gate", () => {
     })
   })
 
-  test("the question says which call it is about, in which mode and context", async () => {
+  test("the question says which call it is about, in which mode, context and thread", async () => {
     const questions: Array<object> = []
     const ask: Ask = ({ signal, ...question }) => {
       questions.push({ ...question, aborted: signal.aborted })
       return "allow"
     }
-    await gated({ permissions: { mode: "acceptEdits", ask }, context: { user: "u1" } }, call("c7"))
+    const messages = [user("Delete it")]
+    await gated({ permissions: { mode: "acceptEdits", ask }, context: { user: "u1" }, messages }, call("c7"))
     expect(questions).toEqual([
-      { toolCall: call("c7"), tool: bash, mode: "acceptEdits", context: { user: "u1" }, aborted: false }
+      { toolCall: call("c7"), tool: bash, mode: "acceptEdits", context: { user: "u1" }, messages, aborted: false }
     ])
   })
 
