@@ -68,6 +68,16 @@ export default defineConfig({
         }
       },
       {
+        // The documentation site, built and opened in a browser. `pnpm test` leaves it out.
+        test: {
+          name: "site",
+          expect,
+          testTimeout: 300_000,
+          include: ["docs/test/**/*.test.ts"],
+          globalSetup: ["docs/test/setup.ts"]
+        }
+      },
+      {
         plugins: [doctestPlugin(import.meta.dirname)],
         test: {
           name: "examples",

@@ -1,8 +1,10 @@
+import { slug } from "github-slugger"
 import { defineConfig } from "vitepress"
 import llms from "vitepress-plugin-llms"
 import { repository, site } from "../../tooling/release/addresses.ts"
 import { withDiagrams } from "./diagrams.ts"
 import { examplePlugin, withRunButtons } from "./examples.ts"
+import { withGuarantees } from "./footnotes.ts"
 import { withPlainBraces } from "./plainBraces.ts"
 import { withSourceLinks } from "./sourceLinks.ts"
 import { nav, sidebar } from "./sidebar.ts"
@@ -15,14 +17,17 @@ export default defineConfig({
   description,
   lang: "en",
   cleanUrls: true,
-  srcExclude: ["**/README.md"],
-  outDir: "dist",
+  srcExclude: ["**/README.md", "dist/**"],
+  outDir: "dist/site",
   cacheDir: "node_modules/.cache/vitepress",
   sitemap: { hostname: site },
   metaChunk: true,
   markdown: {
+    // A heading has the same anchor here and where the repository is shown.
+    anchor: { slugify: slug },
     theme: { light: "github-light-high-contrast", dark: "github-dark" },
     config: (md) => {
+      withGuarantees(md)
       withSourceLinks(md)
       withPlainBraces(md)
       withRunButtons(md)

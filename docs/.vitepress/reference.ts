@@ -5,8 +5,9 @@
  *
  * @module
  */
-import { globSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import Slugger from "github-slugger"
+import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { Application, type CommentDisplayPart, Converter, type ProjectReflection } from "typedoc"
 import { load } from "typedoc-plugin-markdown"
 import { publicModules } from "../../tooling/house/publicApi.ts"
@@ -83,6 +84,27 @@ app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }: { readonly project
 const project = await app.convert()
 if (project === undefined) throw new Error("the reference was not made: see the errors above")
 await app.generateOutputs(project)
+
+const written = globSync("**/*.md", { cwd: out }).map((path) => join(out, path))
+
+/** The anchors of a page's headings. */
+const anchorsOf = (path: string): ReadonlySet<string> => {
+  const slugger = new Slugger()
+  const headings = [...readFileSync(path, "utf8").matchAll(/^#+ (.+)$/gm)]
+  return new Set(headings.map(([, text = ""]) => slugger.slug(text.replaceAll(/[`\\]/g, ""))))
+}
+const anchors = new Map(written.map((path) => [path, anchorsOf(path)]))
+
+// The plugin numbers some anchors that their pages have once.
+for (const path of written) {
+  const text = readFileSync(path, "utf8")
+  const mended = text.replaceAll(/\]\(([^)#]*)#([^)]+)-\d+\)/g, (link, file: string, anchor: string) => {
+    const found = anchors.get(file === "" ? path : join(dirname(path), file))
+    const isThere = found?.has(link.slice(link.indexOf("#") + 1, -1)) ?? true
+    return isThere || found?.has(anchor) !== true ? link : `](${file}#${anchor})`
+  })
+  if (mended !== text) writeFileSync(path, mended)
+}
 
 interface Item {
   text: string

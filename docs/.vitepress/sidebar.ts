@@ -16,7 +16,7 @@ const group = (
 ): DefaultTheme.SidebarItem => ({ text, items: [...items], ...(collapsed === undefined ? {} : { collapsed }) })
 
 /** The groups of pages, in the order of reading. */
-const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
+export const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
   group("Begin", [
     page("Start in five minutes", "/start"),
     page("A chat in my app", "/paths/chat"),
@@ -96,6 +96,7 @@ const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
   group(
     "Concepts",
     [
+      page("Six ideas", "/concepts"),
       page("How a turn runs", "/how-a-turn-runs"),
       page("Design", "/design"),
       page("Guarantees", "/guarantees"),
@@ -109,12 +110,18 @@ const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
       page("The AI SDK", "/coming-from-the-ai-sdk"),
       page("LangGraph", "/coming-from-langgraph"),
       page("OpenAI Agents", "/coming-from-openai-agents"),
+      page("Mastra", "/coming-from-mastra"),
       page("Elixir", "/coming-from-elixir"),
+      page("XState", "/coming-from-xstate"),
       page("ALLM", "/coming-from-allm")
     ],
     true
   ),
-  page("Upgrading", "/upgrading")
+  group("Help", [
+    page("Troubleshooting", "/troubleshooting"),
+    page("Comparisons", "/comparisons"),
+    page("Upgrading", "/upgrading")
+  ])
 ]
 
 /** The sidebar of the reference, which `reference.ts` writes. */
@@ -133,5 +140,6 @@ export const nav: ReadonlyArray<DefaultTheme.NavItem> = [
   { text: "Guide", link: "/guide" },
   { text: "Cookbook", link: "/cookbook/conversations" },
   { text: "Reference", link: "/reference/" },
+  { text: "Troubleshooting", link: "/troubleshooting" },
   { text: "Guarantees", link: "/guarantees" }
 ]

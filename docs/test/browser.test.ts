@@ -1,0 +1,92 @@
+/** The site in a browser: ten pages in light and dark, wide and narrow; the examples that run in a page; the search. */
+import { AxeBuilder } from "@axe-core/playwright"
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
+import { launch } from "../../apps/playground/test/browser/findBrowser.ts"
+import { pages } from "../.vitepress/sidebar.ts"
+
+const place = inject("siteBrowser")
+const url = inject("siteUrl")
+const pictures = join(import.meta.dirname, "../dist/pictures")
+
+const looked = [
+  "/",
+  "/start",
+  "/paths/team",
+  "/guide",
+  "/tools",
+  "/cookbook/conversations",
+  "/how-a-turn-runs",
+  "/guarantees",
+  "/comparisons",
+  "/reference/@troupe/chat/"
+]
+const schemes = ["light", "dark"] as const
+const widths = [1440, 390] as const
+
+/** Every page of the sidebar. */
+const linked = (function links(items: typeof pages): ReadonlyArray<string> {
+  return items.flatMap((item) => [...(item.link === undefined ? [] : [item.link]), ...links(item.items ?? [])])
+})(pages)
+
+describe("the site", { skip: place === null }, () => {
+  let browser: Browser
+
+  beforeAll(async () => {
+    if (place === null) throw new Error("there is no browser")
+    mkdirSync(pictures, { recursive: true })
+    browser = await launch(place)
+  })
+  afterAll(() => browser.close())
+
+  const open = async (path: string, colorScheme: "light" | "dark", width: number): Promise<Page> => {
+    const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 }, reducedMotion: "reduce" })
+    const page = await context.newPage()
+    await page.goto(`${url}${path}`)
+    return page
+  }
+
+  const cases = looked.flatMap((path) => schemes.flatMap((scheme) => widths.map((width) => ({ path, scheme, width }))))
+  test.each(cases)("SITE4. axe finds nothing on $path, $scheme, $width wide", async ({ path, scheme, width }) => {
+    const page = await open(path, scheme, width)
+    const name = path.replaceAll(/[^a-z-]+/g, "-").replaceAll(/^-|-$/g, "") || "home"
+    await page.screenshot({ path: join(pictures, `${name}-${scheme}-${width}.png`) })
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+    expect(overflow).toBeLessThanOrEqual(0)
+    const { violations } = await new AxeBuilder({ page }).analyze()
+    const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
+    expect(found).toEqual([])
+    await page.context().close()
+  })
+
+  test("SITE5. each example with a button runs in its page, with the values that it states", async () => {
+    const wrong: Array<string> = []
+    let runs = 0
+    for (const path of linked) {
+      const page = await open(path, "light", 1440)
+      for (const example of await page.locator(".run-example").all()) {
+        runs++
+        await example.getByRole("button").click()
+        await example.and(page.locator('[data-state="done"], [data-state="failed"]')).waitFor()
+        if ((await example.getAttribute("data-state")) === "failed") {
+          wrong.push(`${path}: ${await example.locator("ol").innerText()}`)
+        }
+      }
+      await page.context().close()
+    }
+    expect(wrong).toEqual([])
+    expect(runs).toBeGreaterThanOrEqual(50)
+  })
+
+  test("SITE6. the search finds a page by a word of its text", async () => {
+    const page = await open("/", "light", 1440)
+    await page.keyboard.press("Control+k")
+    await page.getByRole("searchbox").fill("back-pressure between processes")
+    const [first] = await page.locator(".VPLocalSearchBox .result").all()
+    await page.locator('.VPLocalSearchBox .result[href^="/back-pressure"]').first().waitFor()
+    expect(first).toBeDefined()
+    await page.context().close()
+  })
+})
