@@ -16,7 +16,7 @@ const group = (
 ): DefaultTheme.SidebarItem => ({ text, items: [...items], ...(collapsed === undefined ? {} : { collapsed }) })
 
 /** The groups of pages, in the order of reading. */
-export const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
+const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
   group("Begin", [
     page("Start in five minutes", "/start"),
     page("A chat in my app", "/paths/chat"),
@@ -62,6 +62,7 @@ export const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
     "Conversations",
     [
       page("The log of a conversation", "/history"),
+      page("Long conversations", "/long-conversations"),
       page("Reasoning", "/reasoning"),
       page("Images and files", "/multi-modal"),
       page("Cost", "/cost")
@@ -123,6 +124,12 @@ export const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
     page("Upgrading", "/upgrading")
   ])
 ]
+
+const linksOf = (items: ReadonlyArray<DefaultTheme.SidebarItem>): ReadonlyArray<string> =>
+  items.flatMap(({ link, items: inner = [] }) => [...(link === undefined ? [] : [link]), ...linksOf(inner)])
+
+/** The address of each page, in the order of reading. */
+export const linked = linksOf(pages)
 
 /** The sidebar of the reference, which `reference.ts` writes. */
 const reference = (): ReadonlyArray<DefaultTheme.SidebarItem> => {

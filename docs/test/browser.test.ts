@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
 import { launch } from "../../apps/playground/test/browser/findBrowser.ts"
-import { pages } from "../.vitepress/sidebar.ts"
+import { linked } from "../.vitepress/sidebar.ts"
 
 const place = inject("siteBrowser")
 const url = inject("siteUrl")
@@ -26,11 +26,6 @@ const looked = [
 const schemes = ["light", "dark"] as const
 const widths = [1440, 390] as const
 
-/** Every page of the sidebar. */
-const linked = (function links(items: typeof pages): ReadonlyArray<string> {
-  return items.flatMap((item) => [...(item.link === undefined ? [] : [item.link]), ...links(item.items ?? [])])
-})(pages)
-
 describe("the site", { skip: place === null }, () => {
   let browser: Browser
 
@@ -49,7 +44,7 @@ describe("the site", { skip: place === null }, () => {
   }
 
   const cases = looked.flatMap((path) => schemes.flatMap((scheme) => widths.map((width) => ({ path, scheme, width }))))
-  test.each(cases)("SITE4. axe finds nothing on $path, $scheme, $width wide", async ({ path, scheme, width }) => {
+  test.each(cases)("axe finds nothing on $path, $scheme, $width wide", async ({ path, scheme, width }) => {
     const page = await open(path, scheme, width)
     const name = path.replaceAll(/[^a-z-]+/g, "-").replaceAll(/^-|-$/g, "") || "home"
     await page.screenshot({ path: join(pictures, `${name}-${scheme}-${width}.png`) })
@@ -61,7 +56,7 @@ describe("the site", { skip: place === null }, () => {
     await page.context().close()
   })
 
-  test("SITE5. each example with a button runs in its page, with the values that it states", async () => {
+  test("each example with a button runs in its page, with the values that it states", async () => {
     const wrong: Array<string> = []
     let runs = 0
     for (const path of linked) {
@@ -80,7 +75,7 @@ describe("the site", { skip: place === null }, () => {
     expect(runs).toBeGreaterThanOrEqual(50)
   })
 
-  test("SITE6. the search finds a page by a word of its text", async () => {
+  test("the search finds a page by a word of its text", async () => {
     const page = await open("/", "light", 1440)
     await page.keyboard.press("Control+k")
     await page.getByRole("searchbox").fill("back-pressure between processes")

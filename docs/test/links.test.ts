@@ -5,6 +5,7 @@ import { expect, test } from "vitest"
 import { publicNames } from "../../tooling/house/publicApi.ts"
 import { workspacePackages } from "../../tooling/house/workspace.ts"
 import { site } from "../../tooling/release/addresses.ts"
+import { linked } from "../.vitepress/sidebar.ts"
 
 const built = join(import.meta.dirname, "../dist/site")
 
@@ -21,7 +22,7 @@ const attributes = (html: string, name: string): ReadonlyArray<string> =>
     value.replaceAll("&amp;", "&").replaceAll("&#39;", "'")
   )
 
-test("SITE1. each link of the site leads to a page, and to a heading of this page", () => {
+test("each link of the site leads to a page, and to a heading of this page", () => {
   const ids = new Map([...pages].map(([address, html]) => [address, new Set(attributes(html, "id"))]))
   const dead = [...pages].flatMap(([address, html]) =>
     attributes(html, "href").flatMap((href) => {
@@ -38,7 +39,7 @@ test("SITE1. each link of the site leads to a page, and to a heading of this pag
   expect([...new Set(dead)]).toEqual([])
 })
 
-test("SITE2. the reference has each public name of each library", () => {
+test("the reference has each public name of each library", () => {
   const reference = [...pages].filter(([address]) => address.startsWith("/reference/"))
   const headings = new Set(
     reference.flatMap(([, html]) =>
@@ -57,10 +58,15 @@ test("SITE2. the reference has each public name of each library", () => {
   expect([...new Set(missing)]).toEqual([])
 })
 
-test("SITE3. `llms.txt` lists each page, and each page is there as Markdown", () => {
+test("`llms.txt` lists each page, and each page is there as Markdown", () => {
   const list = readFileSync(join(built, "llms.txt"), "utf8")
   const written = [...pages.keys()].filter((address) => !address.endsWith("/") && address !== "/404")
   expect(written.filter((address) => !existsSync(join(built, `${address}.md`)))).toEqual([])
   const listed = written.filter((address) => !address.startsWith("/reference/"))
   expect(listed.filter((address) => !list.includes(`${address}.md`))).toEqual([])
+})
+
+test("the sidebar has each page, so that a reader can get to it", () => {
+  const written = [...pages.keys()].filter((address) => !address.startsWith("/reference/"))
+  expect(written.filter((address) => !["/", "/404", ...linked].includes(address))).toEqual([])
 })

@@ -36,7 +36,10 @@ export const makeRouter = (routes: ReadonlyArray<Route>, basePath: string): Rout
     const parts = segmentsBelow(basePath, pathname)
     const there = (byLength.get(parts?.length ?? 0) ?? []).filter((candidate) => fits(candidate, parts ?? []))
     if (parts === undefined || there.length === 0) {
-      throw new HttpError("not_found", "There is nothing at this path; the paths are those of docs/serving.md")
+      throw new HttpError(
+        "not_found",
+        "There is nothing at this path; the paths are those of https://troupe.example/serving"
+      )
     }
     const found = there.find(({ route }) => route.method === method)
     if (found === undefined) throw notAllowed(there)

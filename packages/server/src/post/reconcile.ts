@@ -5,7 +5,7 @@
  * POST2. A message is sent once: the newest one again follows its turn, and another text under its id is an edit or a refusal.
  * POST3. Messages of a person that the chat does not have, and that no message of the model separates, are one message.
  * POST4. A history that is shorter than the conversation rewinds it, unless the post has answers.
- * POST7. `docs/posts.md` lists what a post means in each protocol.
+ * POST7. https://troupe.example/posts lists what a post means in each protocol.
  */
 import { type ContentPart, Message } from "@troupe/chat/messages"
 import type { Decision, PendingApproval } from "@troupe/chat/tools"

@@ -88,7 +88,7 @@ export interface Server {
 /**
  * Makes a server of a Troupe.
  *
- * **Details**: it serves the routes of docs/serving.md, and the protocols of existing clients. It holds only the names of
+ * **Details**: it serves [the routes](https://troupe.example/serving#the-routes), and the protocols of existing clients. It holds only the names of
  * conversations: after `close`, another server can be made of the same Troupe.
  *
  * **Errors**: throws a `ValidationError` (`invalid_options`) for invalid options, and on a node of a cluster for the `basePath` of
