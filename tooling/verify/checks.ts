@@ -49,7 +49,7 @@ export const full = (isTested: boolean): ReadonlyArray<ReadonlyArray<Lane>> => [
   [
     [...(isTested ? [] : [whole(test)]), whole(script("programs", "--maxWorkers", "3"))],
     [types, counted(script("packed")), counted(script("mcp")), counted(script("fuzz"))],
-    [...sources, counted(script("site:check")), counted(script("storm", "--kept", "--minutes", "0.5"))]
+    [...sources, counted(script("storm", "--kept", "--minutes", "0.5"))]
   ],
   [[counted(script("growth"))]]
 ]
