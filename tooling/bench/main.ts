@@ -1,7 +1,7 @@
 /**
  * Troupe's cost, compared with the same work without Troupe, in the same run.
  *
- * `pnpm bench` measures all lines of chats. `pnpm bench chat A once` measures some of them. `pnpm bench otp` measures processes.
+ * `pnpm bench` measures all lines of chats. `pnpm bench chat A once` measures some of them. `pnpm bench otp` measures processes, `pnpm bench otp start` one of its lines.
  * `pnpm bench cluster` measures many nodes, `pnpm bench cluster costs` some of its figures.
  *
  * - `--rounds N`: the number of rounds, 3 by default
@@ -48,8 +48,9 @@ const rounds = Number(values.rounds ?? 3)
 
 if (!["chat", "otp", "cluster"].includes(bench)) refuse(`no bench is called ${bench}: name chat, otp or cluster`)
 else if (!Number.isInteger(rounds) || rounds < 1) refuse(`--rounds ${values.rounds} is no number of rounds`)
-else if (bench === "otp") await benchProcesses()
-else if (bench === "cluster") {
+else if (bench === "otp") {
+  if (!(await benchProcesses(keys))) process.exitCode = 1
+} else if (bench === "cluster") {
   const chosen = groups.filter((group) => keys.length === 0 || keys.includes(group))
   if (keys.some((key) => !groups.some((group) => group === key))) refuse(`name some of ${groups.join(", ")}`)
   else if (!(await benchCluster(chosen, rounds, report))) process.exitCode = 1

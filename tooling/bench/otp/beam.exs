@@ -16,6 +16,24 @@ defmodule Counter do
   end
 end
 
+defmodule Meter do
+  use GenServer
+
+  def init({count, to}), do: {:ok, {count, to}}
+  def handle_call({:watch, pid}, _from, {count, to}), do: {:reply, watch(count, pid), {count, to}}
+  def handle_info(_message, {left, to}), do: {:noreply, {count(left, to), to}}
+
+  defp count(1, to), do: send(to, :over) && 0
+  defp count(left, _to), do: left - 1
+
+  defp watch(0, _pid), do: :ok
+
+  defp watch(left, pid) do
+    Process.monitor(pid)
+    watch(left - 1, pid)
+  end
+end
+
 defmodule Bench do
   @burst 1_000
   @many 10_000
@@ -78,12 +96,17 @@ defmodule Bench do
     [supervisor]
   end
 
-  defp ready("lookup", _count) do
+  defp ready(line, count) when line in ["tick", "watch"] do
+    {:ok, meter} = GenServer.start_link(Meter, {count, self()})
+    [meter]
+  end
+
+  defp ready(line, _count) when line in ["lookup", "arrayLookup"] do
     name = :"names #{System.unique_integer()}"
     {:ok, registry} = Registry.start_link(keys: :unique, name: name)
 
     for index <- 0..999 do
-      {:ok, _} = GenServer.start_link(Counter, nil, name: {:via, Registry, {name, "key-#{index}"}})
+      {:ok, _} = GenServer.start_link(Counter, nil, name: {:via, Registry, {name, key(line, index)}})
     end
 
     [registry]
@@ -125,9 +148,27 @@ defmodule Bench do
     end
   end
 
-  defp work("lookup", count, [registry]) do
+  defp work("tick", count, [meter]) do
+    tick(count, meter)
+    receive(do: (:over -> []))
+  end
+
+  defp work("cancel", count, _) do
+    timers = for _ <- 1..count, do: Process.send_after(self(), :tick, 60_000)
+    Enum.each(timers, &Process.cancel_timer/1)
+    []
+  end
+
+  defp work("watch", _count, [meter]) do
+    pid = spawn(fn -> receive(do: (:stop -> :ok)) end)
+    GenServer.call(meter, {:watch, pid}, :infinity)
+    Process.exit(pid, :kill)
+    receive(do: (:over -> []))
+  end
+
+  defp work(line, count, [registry]) when line in ["lookup", "arrayLookup"] do
     {:registered_name, name} = Process.info(registry, :registered_name)
-    keys = List.to_tuple(for index <- 0..999, do: "key-#{index}")
+    keys = List.to_tuple(for index <- 0..999, do: key(line, index))
     look_up(count, name, keys)
     []
   end
@@ -149,6 +190,16 @@ defmodule Bench do
     end)
 
     spawn_all(left - 1, ended, count, to)
+  end
+
+  defp key("lookup", index), do: "key-#{index}"
+  defp key("arrayLookup", index), do: {"room", index}
+
+  defp tick(0, _meter), do: :ok
+
+  defp tick(left, meter) do
+    Process.send_after(meter, :tick, rem(left, 10))
+    tick(left - 1, meter)
   end
 
   defp start(0, made), do: made

@@ -3,6 +3,9 @@
 type Maybe<A> = Promise<A> | A
 type Run = () => Maybe<void>
 
+/** A key of a lookup. */
+export type Key = string | readonly [string, number]
+
 /** A message to a server: it counts, or calls the function. */
 export type Mail = "add" | (() => void)
 
@@ -14,7 +17,10 @@ export type Mail = "add" | (() => void)
  * - `start`: starts a server and waits until it is up
  * - `supervise`: prepares an operation that starts a supervised server and waits until it is up
  * - `revive`: keeps one server up, reports each, and returns the function that crashes it
- * - `table`: prepares a lookup by one of these keys
+ * - `table`: prepares a lookup by one of these keys, texts or arrays
+ * - `tick`: prepares so many timers of 0 to 9 milliseconds for one server; each calls the function when the server takes its message
+ * - `cancel`: sets so many timers of a minute, then cancels each
+ * - `watch`: prepares so many monitors of one process by another, and the end of the one; each calls the function
  * - `wait`: starts a process that waits for its first message
  */
 interface Means<World, Server, Work> {
@@ -29,7 +35,10 @@ interface Means<World, Server, Work> {
   readonly stop: (server: Server) => Work
   readonly supervise: (world: World) => Maybe<() => Work>
   readonly revive: (world: World, up: (server: Server) => void) => Maybe<(server: Server) => void>
-  readonly table: (world: World, keys: ReadonlyArray<string>) => Promise<(key: string) => boolean>
+  readonly table: (world: World, keys: ReadonlyArray<Key>) => Promise<(key: Key) => boolean>
+  readonly tick: (world: World, count: number, done: () => void) => Maybe<Run>
+  readonly cancel: (world: World, count: number) => Maybe<Run>
+  readonly watch: (world: World, count: number, done: () => void) => Maybe<Run>
   readonly wait: (world: World) => void
 }
 
@@ -47,7 +56,8 @@ export const times = <A>(count: number, make: (index: number) => A): Array<A> =>
   Array.from({ length: count }, (_, index) => make(index))
 
 /** The keys of lookups. */
-const keys: ReadonlyArray<string> = times(1_000, (index) => `key-${index}`)
+const keys = times(1_000, (index) => `key-${index}`)
+const arrays = times(1_000, (index): Key => ["room", index])
 
 /** A promise that resolves after so many calls of `done`. */
 const countdown = (count: number): { readonly done: () => void; readonly over: Promise<void> } => {
@@ -83,6 +93,24 @@ export const contestantOf = <World, Server, Work>(means: Means<World, Server, Wo
         for (let sent = 0; sent < count; sent += processes) for (const server of servers) cast(server, "add")
         for (const server of servers) cast(server, done)
         return over
+      }
+    })
+  const lookup = (all: ReadonlyArray<Key>) =>
+    line(async (world, count) => {
+      const has = await means.table(world, all)
+      return () => {
+        let found = 0
+        for (let asked = 0; asked < count; asked++) if (has(all[asked % all.length] ?? "")) found++
+        if (found !== count) throw new Error("a process was not found")
+      }
+    })
+  const counting = (prepare: Means<World, Server, Work>["tick"]) =>
+    line(async (world, count) => {
+      const { done, over } = countdown(count)
+      const run = await prepare(world, count, done)
+      return async () => {
+        await run()
+        await over
       }
     })
   return {
@@ -134,14 +162,11 @@ export const contestantOf = <World, Server, Work>(means: Means<World, Server, Wo
         await newest
       }
     }),
-    lookup: line(async (world, count) => {
-      const has = await means.table(world, keys)
-      return () => {
-        let found = 0
-        for (let asked = 0; asked < count; asked++) if (has(keys[asked % keys.length] ?? "")) found++
-        if (found !== count) throw new Error("a process was not found")
-      }
-    }),
+    lookup: lookup(keys),
+    arrayLookup: lookup(arrays),
+    tick: counting(means.tick),
+    cancel: line(means.cancel),
+    watch: counting(means.watch),
     throughOne: through(1),
     throughMany: through(many),
     waiting: line((world, count) => () => {

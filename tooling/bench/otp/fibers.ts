@@ -8,7 +8,7 @@ import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
-import { contestantOf, type Mail, times } from "./contest.ts"
+import { contestantOf, type Key, type Mail, times } from "./contest.ts"
 
 type Inbox = Queue.Queue<Mail | "stop" | Deferred.Deferred<number>>
 
@@ -44,6 +44,8 @@ const startIn = ({ fibers }: World): Effect.Effect<Server> =>
     fibers.push(fiber)
     return { queue, fiber }
   })
+
+const textOf = (key: Key): string => (typeof key === "string" ? key : key.join())
 
 const scoped = <A>({ scope }: World, make: Effect.Effect<A, never, Scope.Scope>): Promise<A> =>
   Effect.runPromise(Scope.provide(make, scope))
@@ -104,8 +106,21 @@ export const fibers = contestantOf<World, Server, Effect.Effect<unknown>>({
   },
   table: async (world, keys) => {
     const children = await scoped(world, FiberMap.make<string, void>())
-    await Effect.runPromise(Effect.forEach(keys, (key) => FiberMap.run(children, key, Effect.never), { discard: true }))
-    return (key) => Option.isSome(FiberMap.getUnsafe(children, key))
+    const run = (key: Key) => FiberMap.run(children, textOf(key), Effect.never)
+    await Effect.runPromise(Effect.forEach(keys, run, { discard: true }))
+    return (key) => Option.isSome(FiberMap.getUnsafe(children, textOf(key)))
+  },
+  tick:
+    ({ fibers: all }, count, done) =>
+    () => {
+      for (let set = 0; set < count; set++) all.push(Effect.runFork(Effect.delay(Effect.sync(done), set % 10)))
+    },
+  cancel: (_, count) => () =>
+    Effect.runPromise(Fiber.interruptAll(times(count, () => Effect.runFork(Effect.sleep(60_000))))),
+  watch: (_, count, done) => () => {
+    const watched = Effect.runFork(Effect.never)
+    for (let set = 0; set < count; set++) watched.addObserver(done)
+    return Effect.runPromise(Fiber.interrupt(watched))
   },
   wait: (world) => void world.fibers.push(Effect.runFork(Effect.never))
 })

@@ -107,8 +107,19 @@ export const objects = contestantOf<Array<unknown>, Counter, unknown>({
     return (crashed) => keeper.send({ crashed })
   },
   table: async (_, keys) => {
-    const table = new Map(keys.map((key) => [key, new Counter()]))
-    return (key) => table.get(key) !== undefined
+    const table = new Map(keys.map((key) => [String(key), new Counter()]))
+    return (key) => table.get(String(key)) !== undefined
+  },
+  tick: (_, count, done) => () => {
+    for (let set = 0; set < count; set++) setTimeout(done, set % 10)
+  },
+  cancel: (_, count) => () => {
+    const timers = times(count, () => setTimeout(() => {}, 60_000))
+    for (const timer of timers) clearTimeout(timer)
+  },
+  watch: (_, count, done) => () => {
+    const watchers = new Set(times(count, () => () => done()))
+    for (const watcher of watchers) watcher()
   },
   wait: (world) => void waitIn(world)
 })

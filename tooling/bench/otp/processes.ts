@@ -1,5 +1,5 @@
 /** The means of `@troupe/otp`. */
-import { DynamicSupervisor, GenServer, type Pid, Process, Registry, System } from "@troupe/otp"
+import { DynamicSupervisor, GenServer, type Pid, Process, Registry, System, Timer } from "@troupe/otp"
 import { contestantOf, type Mail, repeat, times } from "./contest.ts"
 
 const counter = GenServer.make<void, number, "next", number, Mail>({
@@ -10,6 +10,12 @@ const counter = GenServer.make<void, number, "next", number, Mail>({
     message()
     return GenServer.noreply(state)
   }
+})
+
+/** Calls a function for each message. */
+const meter = GenServer.make({
+  init: (done: () => void) => GenServer.ok(done),
+  handleInfo: (_message: "tick", done) => done()
 })
 
 type Counter = ReturnType<typeof GenServer.spawnLink<void, number, "next", number, Mail, never>>
@@ -36,7 +42,7 @@ export const processes = contestantOf<System.System, Counter, unknown>({
     return () => DynamicSupervisor.startChild(supervisor, child)
   },
   revive: async (system, up) => {
-    const supervisor = await DynamicSupervisor.start(system, { maxRestarts: 3, maxSeconds: 0 })
+    const supervisor = await DynamicSupervisor.start(system, { maxRestarts: Infinity })
     const start = async (parent: Pid): Promise<Counter> => {
       const pid = await GenServer.startLink(parent, counter, undefined)
       up(pid)
@@ -50,6 +56,26 @@ export const processes = contestantOf<System.System, Counter, unknown>({
     const owner = sleeper(system)
     for (const key of keys) Registry.register(registry, key, GenServer.spawnLink(owner, counter, undefined))
     return (key) => Registry.whereis(registry, key) !== undefined
+  },
+  tick: async (system, count, done) => {
+    const server = await GenServer.start(system, meter, done)
+    return () => {
+      for (let set = 0; set < count; set++) Timer.sendAfter(server, "tick", set % 10)
+    }
+  },
+  cancel: (system, count) => {
+    const owner = sleeper(system)
+    return () => {
+      const timers = times(count, () => Timer.sendAfter(owner, undefined as never, 60_000))
+      for (const timer of timers) Timer.cancel(timer)
+    }
+  },
+  watch: async (system, count, done) => {
+    const [watched, server] = [sleeper(system), await GenServer.start(system, meter, done)]
+    return () => {
+      for (let set = 0; set < count; set++) Process.monitor(server, watched)
+      Process.kill(watched)
+    }
   },
   wait: (system) => void Process.spawn(system, (self) => Process.receive(self))
 })

@@ -13,6 +13,7 @@ import { aim, lines } from "./lines.ts"
 import type { BenchLine } from "./lines.ts"
 import { objects } from "./objects.ts"
 import { processes } from "./processes.ts"
+import { verdictOf } from "../table.ts"
 
 const rounds = 7
 const warmUps = 3
@@ -53,16 +54,19 @@ const show = (value: number, unit: BenchLine["unit"]): string =>
 const row = (name: string, ...figures: ReadonlyArray<string>): void =>
   console.log(name.padEnd(38) + figures.map((figure) => figure.padStart(12)).join(""))
 
-/** Measures every line and prints the table. */
-export const benchProcesses = async (): Promise<void> => {
+/** Measures the lines with these keys, or all, and prints the table; returns whether each is within its bound. */
+export const benchProcesses = async (keys: ReadonlyArray<string>): Promise<boolean> => {
+  let failed = 0
   console.log("\nprocesses: what one operation costs, in one run; ratios are ours ÷ theirs\n")
   row("", "ours", "effect", "plain", "BEAM", "÷ effect", "÷ plain", "÷ BEAM", "")
   const { source, costOf: beamCostOf } = await findBeam(rounds, warmUps)
-  for (const line of lines) {
+  const chosen = lines.filter(({ key }) => keys.length === 0 || keys.includes(key))
+  for (const line of chosen) {
     const [ours = 0, effect = 0, plain = 0] = await compare(line)
     const beam = await beamCostOf(line)
     const share = beam === undefined ? undefined : ours / beam
-    const verdict = share === undefined ? "" : share <= aim ? "in aim" : "over aim"
+    const verdict = share === undefined ? "" : verdictOf(share, { bound: line.bound, aim })
+    if (verdict === "FAILS") failed++
     const costs = [ours, effect, plain].map((cost) => show(cost, line.unit))
     const ratios = [(ours / effect).toFixed(2), (ours / plain).toFixed(2), share?.toFixed(2) ?? "–"]
     row(line.name, ...costs, beam === undefined ? "–" : show(beam, line.unit), ...ratios, verdict)
@@ -71,7 +75,8 @@ export const benchProcesses = async (): Promise<void> => {
 µs: processor time, all threads and the collection of garbage included; the best of ${rounds - warmUps} rounds, after ${warmUps} to warm up.
 B: bytes of the heap that stay, after a collection of garbage.
 BEAM: ${source}.
-÷ BEAM: ours as a part of the BEAM's; the aim is at most ${aim}.
+÷ BEAM: ours as a part of the BEAM's; the aim is at most ${aim}, and FAILS is beyond the line's bound.
 `)
-  for (const { name, means } of lines) console.log(`${name.padEnd(38)}${means}`)
+  for (const { name, means } of chosen) console.log(`${name.padEnd(38)}${means}`)
+  return failed === 0
 }

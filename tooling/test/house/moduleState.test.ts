@@ -20,7 +20,7 @@ const kinds = {
     otp/machine/chart/hostedActors actors, otp/machine/chart/queuedMachine queued, otp/machine/chart/hostedActors effects,
     otp/machine/chart/hostedActors environments, otp/machine/chart/hostedActors hosts, otp/machine/effectActor running,
     otp/machine/host/chartSnapshot facades, otp/machine/host/chartSnapshot cells, otp/machine/processActor linked,
-    react/hooks/paced paces, otp/observe/suspension suspensions, otp/process/Timer timers, otp/process/processScope scopes, otp/process/processScope aborts,
+    react/hooks/paced paces, otp/observe/suspension suspensions, otp/process/processScope scopes, otp/process/processScope aborts,
     otp/process/redaction sensitive, otp/system/System stopping, otp/telemetry/deadLetterLog logs, react/hooks/Snapshot sources,
     server/http/frameStream streams, server/http/routeCall countedInputs,
     server/routes/observerRoutes observations, server/wire/agUi/sharedState states, server/wire/writtenData all`,

@@ -34,7 +34,12 @@ const writtenData = (data: object, level: number): string => {
   if (level > mostLevels) {
     throw new TypeError(`a key is nested deeper than ${mostLevels} levels, or contains itself: use a string as the key`)
   }
-  if (Array.isArray(data)) return `[${Array.from(data, (item: unknown) => written(item, level + 1)).join()}]`
+  if (Array.isArray(data)) {
+    let text = "["
+    // A hole is read as `undefined`.
+    for (let at = 0; at < data.length; at++) text += `${written(data[at], level + 1)},`
+    return `${text}]`
+  }
   const fields = Object.entries(data).toSorted(([one], [other]) => (one < other ? -1 : 1))
   return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${written(value, level + 1)}`).join()}}`
 }
@@ -42,8 +47,9 @@ const writtenData = (data: object, level: number): string => {
 const written = (value: unknown, level: number): string => {
   if (isData(value)) return writtenData(value, level)
   switch (typeof value) {
+    // The length makes the end of the text certain, whatever is in it.
     case "string":
-      return JSON.stringify(value)
+      return `"${value.length}:${value}`
     case "bigint":
       return `${value}n`
     case "symbol": {

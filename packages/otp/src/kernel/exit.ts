@@ -129,7 +129,7 @@ export const sameSystem = (one: Cell, other: Cell): void => {
 
 /** Links two processes. A second link, or a link of a process with itself, changes nothing. */
 export const join = (one: Cell, other: Cell): void => {
-  if (one === other) return
+  if (one === other || other.links?.has(one) === true) return
   one.links ??= new SmallSet()
   other.links ??= new SmallSet()
   one.links.add(other)

@@ -41,7 +41,7 @@ export class SmallSet<A extends object> {
       this.#one = thing
       return
     }
-    if (this.has(thing)) return
+    if (this.#one === thing || this.#two === thing || this.#three === thing) return
     if (this.#others !== undefined && this.#others.size > 0) this.#others.add(thing)
     else if (this.#one === undefined) this.#one = thing
     else if (this.#two === undefined) this.#two = thing

@@ -10,17 +10,22 @@ import type { Kernel } from "./cell.ts"
 export class Timer implements Resource {
   readonly #kernel: Kernel
   readonly #owner: Cell | undefined
-  readonly #run: () => void
+  readonly #run: (() => void) | undefined
   readonly #id: unknown
   waiting = true
 
-  constructor(kernel: Kernel, owner: Cell | undefined, ms: number, run: () => void) {
+  constructor(kernel: Kernel, owner: Cell | undefined, ms: number, run?: () => void) {
     this.#kernel = kernel
     this.#owner = owner
     this.#run = run
     this.#id = kernel.clock.setTimeout(() => this.#fire(), ms)
     kernel.timers++
     owner?.own(this)
+  }
+
+  /** Called when the time is up. */
+  protected elapsed(): void {
+    this.#run?.()
   }
 
   close(): void {
@@ -39,7 +44,7 @@ export class Timer implements Resource {
   #fire(): void {
     if (!this.#leave()) return
     try {
-      this.#run()
+      this.elapsed()
     } catch (error) {
       this.#kernel.report(this.#owner ?? this.#kernel.root, error)
     }

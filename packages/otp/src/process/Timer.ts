@@ -26,10 +26,32 @@ export interface TimeoutMessage<A = unknown> {
   readonly message: A
 }
 
-const timers = new WeakMap<
-  TimerRef,
-  { readonly timer: Timer; readonly kernel: Pick<Kernel, "clock">; readonly due: number }
->()
+/** A timer that waits for its message to be sent. */
+class Sending extends Timer implements TimerRef {
+  readonly _tag = "TimerRef"
+  readonly #target: Target
+  readonly #message: unknown
+  /** Whether it sends a `TimeoutMessage`. */
+  readonly #isStarted: boolean
+  readonly due: number
+  readonly kernel: Kernel
+
+  constructor(owner: Cell, ms: number, target: Target, message: unknown, isStarted: boolean) {
+    super(owner.kernel, owner, ms)
+    this.#target = target
+    this.#message = message
+    this.#isStarted = isStarted
+    this.kernel = owner.kernel
+    this.due = owner.kernel.clock.now() + ms
+  }
+
+  protected override elapsed(): void {
+    const target = this.#target
+    const message = this.#isStarted ? { _tag: "Timeout", ref: this, message: this.#message } : this.#message
+    if (isName(target)) deliverTo(target, message)
+    else deliver(cellOf(target), message)
+  }
+}
 
 /** The process whose end removes a timer to this target. */
 const ownerOf = (target: Target): Cell | undefined => {
@@ -49,21 +71,16 @@ const schedule = (
   target: Target,
   after: Timeout,
   options: Options | undefined,
-  message: (ref: TimerRef) => unknown
+  message: unknown,
+  isStarted: boolean
 ): TimerRef => {
-  const ref: TimerRef = { _tag: "TimerRef" }
   const time = milliseconds(after)
   const owner = ownerOf(target)
-  if (owner === undefined || owner.dead || time === Number.POSITIVE_INFINITY) return ref
-  const { kernel } = owner
-  if (kernel.stopped) return ref
-  const ms = options?.absolute === true ? Math.max(0, time - kernel.clock.now()) : time
-  const run = (): void => {
-    if (isName(target)) deliverTo(target, message(ref))
-    else deliver(cellOf(target), message(ref))
+  if (owner === undefined || owner.dead || time === Number.POSITIVE_INFINITY || owner.kernel.stopped) {
+    return { _tag: "TimerRef" }
   }
-  timers.set(ref, { timer: new Timer(kernel, owner, ms, run), kernel, due: kernel.clock.now() + ms })
-  return ref
+  const ms = options?.absolute === true ? Math.max(0, time - owner.kernel.clock.now()) : time
+  return new Sending(owner, ms, target, message, isStarted)
 }
 
 /**
@@ -79,21 +96,19 @@ const schedule = (
  * Throws a `RangeError` for a negative time or `NaN`.
  */
 export const sendAfter = <M>(target: Target<M>, message: M, after: Timeout, options?: Options): TimerRef =>
-  schedule(target, after, options, () => message)
+  schedule(target, after, options, message, false)
 
 /** Sends a `TimeoutMessage` after a time. It contains the timer, so that the message of a cancelled timer is recognized. */
 export const start = <A>(target: Target<TimeoutMessage<A>>, message: A, after: Timeout, options?: Options): TimerRef =>
-  schedule(target, after, options, (ref): TimeoutMessage<A> => ({ _tag: "Timeout", ref, message }))
+  schedule(target, after, options, message, true)
 
 /** The milliseconds a timer has left; `false` when it is finished. */
-export const read = (ref: TimerRef): number | false => {
-  const entry = timers.get(ref)
-  return entry?.timer.waiting === true ? Math.max(0, Math.ceil(entry.due - entry.kernel.clock.now())) : false
-}
+export const read = (ref: TimerRef): number | false =>
+  ref instanceof Sending && ref.waiting ? Math.max(0, Math.ceil(ref.due - ref.kernel.clock.now())) : false
 
 /** Cancels a timer; returns the milliseconds it had left, or `false` if it was finished. A sent message is not revoked. */
 export const cancel = (ref: TimerRef): number | false => {
   const left = read(ref)
-  timers.get(ref)?.timer.close()
+  if (ref instanceof Sending) ref.close()
   return left
 }

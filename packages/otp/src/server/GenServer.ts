@@ -440,7 +440,7 @@ export const reply = <Reply>(from: From<Reply>, value: Reply): void => {
  * **Gotchas**
  *
  * A process that has waited in its handler no longer has its turn: pass `from` there. Without it, a process that stops itself waits for its
- * own end.
+ * own end: JavaScript does not reveal the running process there. After 5 seconds the log says so.
  */
 export const stop = (
   target: Pid | Name,

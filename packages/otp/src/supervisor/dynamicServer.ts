@@ -75,14 +75,15 @@ export class Dynamic {
     this.window = new RestartWindow(plan.maxRestarts, plan.maxSeconds)
   }
 
-  add(extended: ExtendedSpec): Outcome | Promise<Outcome> {
+  /** Starts a child, and returns the result of `then`. */
+  add<A>(extended: ExtendedSpec, then: (outcome: Outcome) => A): A | Promise<A> {
     const spec = this.#closed(extended)
-    if (this.running.size + this.restarting.size >= this.maxChildren) return refused("maxChildren", spec.id)
+    if (this.running.size + this.restarting.size >= this.maxChildren) return then(refused("maxChildren", spec.id))
     return startChild(this.self, spec, (started) => {
-      if (started._tag === "Ignored") return { error: new StartIgnored() }
-      if (started._tag === "Failed") return { error: new StartFailed({ reason: started.reason }) }
+      if (started._tag === "Ignored") return then({ error: new StartIgnored() })
+      if (started._tag === "Failed") return then({ error: new StartFailed({ reason: started.reason }) })
       this.running.set(started.cell, spec)
-      return { ok: started.cell }
+      return then({ ok: started.cell })
     })
   }
 
@@ -151,12 +152,12 @@ const significantError = ({ significant }: Pick<ChildSpec, "significant">): Inva
   return new InvalidOption({ option: "significant", value: significant, allowed: "false in a dynamic supervisor" })
 }
 
-const handle = (state: Dynamic, request: DynamicRequest): Outcome | Promise<Outcome> => {
-  if (request._tag === "which") return { ok: state.infos }
-  if (request._tag === "count") return { ok: countOf(state.infos) }
-  if (request._tag !== "start") return state.terminate(request.cell)
+const handle = <A>(state: Dynamic, request: DynamicRequest, then: (outcome: Outcome) => A): A | Promise<A> => {
+  if (request._tag === "which") return then({ ok: state.infos })
+  if (request._tag === "count") return then({ ok: countOf(state.infos) })
+  if (request._tag !== "start") return state.terminate(request.cell).then(then)
   const wrong = specError(request.spec) ?? significantError(request.spec)
-  return wrong === undefined ? state.add(request.spec) : { error: wrong }
+  return wrong === undefined ? state.add(request.spec, then) : then({ error: wrong })
 }
 
 export const dynamicCallbacks: Callbacks = {
@@ -166,10 +167,8 @@ export const dynamicCallbacks: Callbacks = {
     checkAmount("maxChildren", (plan as DynamicPlan).maxChildren)
     return new ServerResult("ok", new Dynamic(self, plan as DynamicPlan), undefined, undefined, undefined)
   },
-  handleCall: (request, _from, state) => {
-    const outcome = handle(state as Dynamic, request as DynamicRequest)
-    return outcome instanceof Promise ? outcome.then((late) => replying(late, state)) : replying(outcome, state)
-  },
+  handleCall: (request, _from, state) =>
+    handle(state as Dynamic, request as DynamicRequest, (outcome) => replying(outcome, state)),
   handleInfo: (message, state, self) => {
     const dynamic = state as Dynamic
     if (message instanceof DynamicRetry) return following(dynamic.retry(message.cell), state)

@@ -5,6 +5,7 @@
  * when the test advances it.
  */
 import { macrotask, settle } from "./macrotask.ts"
+import { TimerQueue, WaitingTimer } from "./timerQueue.ts"
 
 /** Returns the time and runs functions later. */
 export interface Clock {
@@ -43,80 +44,11 @@ export interface TestClock extends Clock {
   run<A>(work: PromiseLike<A>): Promise<A>
 }
 
-/** One waiting timer. `index` is its place in the heap, -1 after its removal. */
-interface TimerEntry {
-  readonly due: number
-  readonly order: number
-  readonly run: () => void
-  index: number
-}
-
-const before = (a: TimerEntry, b: TimerEntry): boolean => a.due < b.due || (a.due === b.due && a.order < b.order)
-
-/**
- * Timers ordered by their due time. It reads no clock and starts no host timers.
- *
- * HEAP1. The first of `entries` is due first; of two with the same due time, the one that was added first.
- * HEAP2. A removed entry leaves the heap at once, without a tombstone.
- */
-class TimerHeap {
-  readonly #entries: Array<TimerEntry> = []
-  readonly entries: ReadonlyArray<TimerEntry> = this.#entries
-  #order = 0
-
-  add(due: number, run: () => void): TimerEntry {
-    const entry: TimerEntry = { due, order: this.#order++, run, index: this.#entries.length }
-    this.#entries.push(entry)
-    if (entry.index > 0) this.#rise(entry)
-    return entry
-  }
-
-  remove(entry: TimerEntry): void {
-    const { index } = entry
-    if (index < 0) return
-    entry.index = -1
-    const last = this.#entries.pop()
-    if (last === undefined || last === entry) return
-    this.#place(last, index)
-    this.#rise(last)
-    this.#sink(last)
-  }
-
-  #place(entry: TimerEntry, index: number): void {
-    this.#entries[index] = entry
-    entry.index = index
-  }
-
-  #rise(entry: TimerEntry): void {
-    while (entry.index > 0) {
-      const index = entry.index
-      const above = this.#entries[(index - 1) >> 1]
-      if (above === undefined || !before(entry, above)) return
-      this.#place(entry, above.index)
-      this.#place(above, index)
-    }
-  }
-
-  #sink(entry: TimerEntry): void {
-    for (;;) {
-      const index = entry.index
-      const left = this.#entries[index * 2 + 1]
-      const right = this.#entries[index * 2 + 2]
-      const least = right !== undefined && left !== undefined && before(right, left) ? right : left
-      if (least === undefined || !before(least, entry)) return
-      this.#place(entry, least.index)
-      this.#place(least, index)
-    }
-  }
-}
-
 /** CLOCK3. A time that cannot be compared has no place in the order of timers, so `NaN` is refused. */
 const delayOf = (ms: number): number => {
   if (Number.isNaN(ms)) throw new RangeError("NaN ms is no time to wait: give a number of milliseconds")
   return Math.max(0, ms)
 }
-
-const isEntry = (id: unknown): id is TimerEntry => typeof id === "object" && id !== null && "index" in id
 
 /** Calls `unref`, if the host's timer has it, so that the timer does not keep the program alive. */
 const releaseHeld = (id: unknown): void => {
@@ -148,7 +80,7 @@ const epoch = performance.timeOrigin
 class LiveClock implements Clock {
   readonly #holds: boolean
   #background: LiveClock | undefined
-  readonly #timers = new TimerHeap()
+  readonly #timers = new TimerQueue()
   #host: { readonly id: ReturnType<typeof setTimeout>; readonly due: number } | undefined
   #leaving = false
 
@@ -161,15 +93,15 @@ class LiveClock implements Clock {
   }
 
   setTimeout(run: () => void, ms: number): unknown {
-    const entry = this.#timers.add(performance.now() + delayOf(ms), run)
-    if (this.#timers.entries[0] === entry) this.#arm()
+    const entry = this.#timers.add(performance.now(), delayOf(ms), run)
+    if (this.#timers.first === entry) this.#arm()
     return entry
   }
 
   clearTimeout(id: unknown): void {
-    if (!isEntry(id)) return clearBackground(id)
+    if (!(id instanceof WaitingTimer)) return clearBackground(id)
     this.#timers.remove(id)
-    if (this.#timers.entries.length > 0 || this.#leaving) return
+    if (this.#timers.size > 0 || this.#leaving) return
     this.#leaving = true
     macrotask(this.#leave)
   }
@@ -182,7 +114,7 @@ class LiveClock implements Clock {
 
   readonly #leave = (): void => {
     this.#leaving = false
-    if (this.#timers.entries.length === 0) this.#disarm()
+    if (this.#timers.size === 0) this.#disarm()
   }
 
   #disarm(): void {
@@ -191,7 +123,7 @@ class LiveClock implements Clock {
   }
 
   #arm(): void {
-    const next = this.#timers.entries[0]
+    const next = this.#timers.first
     if (next === undefined || (this.#host !== undefined && this.#host.due <= next.due)) return
     if (this.#host !== undefined) this.#disarm()
     const delay = Math.min(longestHostTimeout, Math.max(1, Math.ceil(next.due - performance.now())))
@@ -203,7 +135,7 @@ class LiveClock implements Clock {
     this.#host = undefined
     const now = performance.now()
     try {
-      for (let next = this.#timers.entries[0]; next !== undefined && next.due <= now; next = this.#timers.entries[0]) {
+      for (let next = this.#timers.first; next !== undefined && next.due <= now; next = this.#timers.first) {
         this.#timers.remove(next)
         next.run()
       }
@@ -217,12 +149,12 @@ class LiveClock implements Clock {
 const patience = 20
 
 class ManualClock implements TestClock {
-  readonly #timers = new TimerHeap()
-  readonly #background = new TimerHeap()
+  readonly #timers = new TimerQueue()
+  readonly #background = new TimerQueue()
   #now = 0
 
   get pending(): number {
-    return this.#timers.entries.length
+    return this.#timers.size
   }
 
   now(): number {
@@ -230,16 +162,16 @@ class ManualClock implements TestClock {
   }
 
   setTimeout(run: () => void, ms: number): unknown {
-    return this.#timers.add(this.#now + delayOf(ms), run)
+    return this.#timers.add(this.#now, delayOf(ms), run)
   }
 
   clearTimeout(id: unknown): void {
-    if (isEntry(id)) this.#timers.remove(id)
+    if (id instanceof WaitingTimer) this.#timers.remove(id)
     else clearBackground(id)
   }
 
   setBackgroundTimeout(run: () => void, ms: number): unknown {
-    const entry = this.#background.add(this.#now + delayOf(ms), run)
+    const entry = this.#background.add(this.#now, delayOf(ms), run)
     return new Background(() => this.#background.remove(entry))
   }
 
@@ -258,8 +190,8 @@ class ManualClock implements TestClock {
   }
 
   /** Removes and returns the timer that is due first, background timers included. */
-  #take(end: number): TimerEntry | undefined {
-    const [one, other] = [this.#timers.entries[0], this.#background.entries[0]]
+  #take(end: number): WaitingTimer | undefined {
+    const [one, other] = [this.#timers.first, this.#background.first]
     const isOfBackground = other !== undefined && (one === undefined || other.due < one.due)
     const next = isOfBackground ? other : one
     if (next === undefined || next.due > end) return undefined
@@ -276,7 +208,7 @@ class ManualClock implements TestClock {
     end.catch(() => undefined)
     for (let standstills = 0; !watched.done && standstills < patience; standstills++) {
       await settle()
-      const next = this.#timers.entries[0]
+      const next = this.#timers.first
       if (next === undefined || next.due === Number.POSITIVE_INFINITY || watched.done) continue
       standstills = -1
       await this.advance(next.due - this.#now)

@@ -84,6 +84,25 @@ test("SELFSTOP1 an agent or a server that stops itself in its turn gets calling_
   expect(await Agent.get(agent, (n) => n)).toBe(1)
 })
 
+test("SELFSTOP2 when a process stops itself after an await without from, the log says after 5 seconds what to do", async () => {
+  const time = Clock.test()
+  const reports: Array<string> = []
+  const own = System.make({ clock: time, logger: ({ message }) => void reports.push(message) })
+  const agent = await Agent.start(own, () => 1)
+  Agent.cast(agent, async (n) => {
+    await hop()
+    await Agent.stop(agent)
+    return n
+  })
+  await time.advance(5000)
+  await time.advance(5000)
+  expect(reports).toEqual([
+    `GenServer.stop waits for ${agent.label} ${agent}: it is busy: a process that stops itself after an await waits for itself. Return GenServer.stopping there, or pass the process as from`
+  ])
+  Process.kill(agent)
+  await System.stop(own)
+})
+
 test("SELFSTOP1 after an await in its handler, an agent or a server that is from gets calling_self at once", async () => {
   const refused = expect.objectContaining({ _tag: "CallExit", reason: "calling_self", in: "GenServer.stop" })
   const agent = await Agent.start(system, () => 1)
