@@ -115,6 +115,7 @@ const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
       living()
       return owner.options?.blobs?.read(blob)
     },
+    ...(owner.options?.chat?.past === undefined ? {} : { past: pastOf(living) }),
     ...(owner.options?.chat?.subagent === undefined
       ? {}
       : {
@@ -129,6 +130,11 @@ const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
         })
   }
 }
+
+const pastOf = (living: () => ChatHandle): NonNullable<ChatHandle["past"]> => ({
+  messages: () => living().past?.messages() ?? [],
+  search: async (query, options) => living().past?.search(query, options) ?? []
+})
 
 const runChild = ({ id, subagent }: ChatHandle, call: SubagentCall): Promise<Returned> => {
   if (subagent === undefined) throw new Error(`the chat ${id} has no children`)

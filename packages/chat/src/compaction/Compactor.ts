@@ -75,7 +75,10 @@ export interface Compactor {
   /** The most tokens of a request. */
   readonly maxTokens: number
   /** Whether a request is so large that a compaction must be planned. */
-  readonly isDue: (source: CompactionSource) => boolean
+  readonly isDue: (
+    data: Pick<CompactionSource, "thread" | "aside">,
+    options: Pick<CompactionSource, "instructions" | "tools">
+  ) => boolean
   /** Plans the compaction of a request. */
   readonly plan: (source: CompactionSource, cause: CompactionCause) => CompactionPlan
   /** Notes how many tokens the provider has counted in the request of this thread. */

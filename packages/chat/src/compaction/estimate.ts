@@ -11,8 +11,8 @@ const longText = 8_000
 const sample = 1_000
 const imageTokens = 1_600
 const fileTokens = 3_000
-/** The frame of a message, of a call and of a tool. */
-const frame = 6
+/** The tokens around a message, a call and a tool. */
+export const frame = 6
 
 type Run = "lower" | "upper" | "digit" | "space" | "sign" | "letter" | "syllable" | "ideograph"
 

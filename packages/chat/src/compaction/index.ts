@@ -7,4 +7,4 @@ export type {
   SummaryReply,
   SummaryRequest
 } from "./Compactor.ts"
-export { sentMessages, trailingNote } from "./sent.ts"
+export { planTool, resultOf, sentMessages, trailingNote } from "./sent.ts"

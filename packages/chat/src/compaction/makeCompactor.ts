@@ -5,7 +5,7 @@
  */
 import type { Message, Thread } from "../model/index.ts"
 import type { CompactionSource, Compactor, SizedTool } from "./Compactor.ts"
-import { messageTokens, tokensOf, toolTokens } from "./estimate.ts"
+import { frame, messageTokens, tokensOf, toolTokens } from "./estimate.ts"
 import { Planner, type Sizes } from "./planner.ts"
 import { sentMessages, trailingNote } from "./sent.ts"
 import { prune, type Strategy, summarise } from "./strategies.ts"
@@ -52,17 +52,30 @@ class OwnCompactor implements Compactor {
     this.#strategies = strategies
   }
 
-  isDue(source: CompactionSource): boolean {
-    const { thread, aside, tools, instructions } = source
-    let total = instructions === undefined ? 0 : instructions.length / 3
-    const known = this.#tokens
-    for (const message of thread.compaction === undefined ? thread.messages : sentMessages(thread)) {
-      total += known.get(message) ?? this.#of(message)
+  isDue(
+    { thread, aside }: Pick<CompactionSource, "thread" | "aside">,
+    { instructions, tools }: Pick<CompactionSource, "instructions" | "tools">
+  ): boolean {
+    if (thread.compaction === undefined && aside === undefined && this.#isShort(thread, instructions, tools))
+      return false
+    const { total, counted } = this.#size({ thread, aside, instructions, tools })
+    return Math.max(total, counted) >= this.#due
+  }
+
+  /** Whether the characters of a request, which are more than its tokens, are few, and the last count of a provider is low. */
+  #isShort({ messages }: Thread, instructions: string | undefined, tools: ReadonlyArray<SizedTool>): boolean {
+    let total =
+      (instructions?.length ?? 0) + (tools.length === 0 ? 0 : (this.#tokens.get(tools) ?? this.#ofTools(tools)))
+    let counted: number | undefined
+    for (let place = messages.length - 1; place >= 0 && total < this.#due; place--) {
+      const message = messages[place] as Message
+      const count = counted === undefined ? this.#counts.get(message) : undefined
+      if (count !== undefined) counted = count.tokens + total
+      const { content } = message
+      const isText = typeof content === "string" && !("toolCalls" in message || "parts" in message)
+      total += isText ? content.length + frame : (this.#tokens.get(message) ?? this.#of(message))
     }
-    if (aside !== undefined) for (const message of aside) total += this.#of(message)
-    total += tools.length === 0 ? 0 : (known.get(tools) ?? this.#ofTools(tools))
-    const count = this.#counts.get(thread.messages.at(-1) as Message) ?? this.#counted(thread)
-    return Math.max(total, count === undefined ? 0 : count.tokens) >= this.#due
+    return total < this.#due && (counted ?? 0) < this.#due
   }
 
   plan(source: CompactionSource, cause: Parameters<Compactor["plan"]>[1]): ReturnType<Compactor["plan"]> {
@@ -75,20 +88,28 @@ class OwnCompactor implements Compactor {
     if (last !== undefined) this.#counts.set(last, { compaction: thread.compaction, tokens })
   }
 
-  #sizes({ thread, aside = [], instructions, tools }: CompactionSource): Sizes {
-    const sizes = {
+  #sizes(source: CompactionSource): Sizes {
+    const { aside = [], instructions, tools } = source
+    const { total, counted } = this.#size(source)
+    return {
       instructions: instructions === undefined ? 0 : tokensOf(instructions),
       tools: this.#ofTools(tools),
-      aside: aside.reduce((total, message) => total + this.#of(message), 0),
-      of: (message: Message) => this.#of(message)
+      aside: aside.reduce((sum, message) => sum + this.#of(message), 0),
+      of: (message) => this.#of(message),
+      ratio: Math.min(mostRatio, Math.max(1, counted / Math.max(1, total)))
     }
-    const sent = [...sentMessages(thread), ...trailingNote(thread)]
-    const estimate = sent.reduce(
-      (total, message) => total + this.#of(message),
-      sizes.instructions + sizes.tools + sizes.aside
-    )
-    const { tokens = 0 } = this.#counted(thread) ?? {}
-    return { ...sizes, ratio: Math.min(mostRatio, Math.max(1, tokens / Math.max(1, estimate))) }
+  }
+
+  /** The estimated tokens of a request, and what the provider has counted with the estimate of the rest. */
+  #size({ thread, aside = [], instructions, tools }: CompactionSource): {
+    readonly total: number
+    readonly counted: number
+  } {
+    let total = (instructions === undefined ? 0 : tokensOf(instructions)) + this.#ofTools(tools)
+    for (const message of sentMessages(thread)) total += this.#of(message)
+    for (const message of trailingNote(thread)) total += this.#of(message)
+    for (const message of aside) total += this.#of(message)
+    return { total, counted: this.#counted(thread)?.tokens ?? 0 }
   }
 
   /** The last count of a provider, with the estimate of the messages since; `undefined` without one since the compaction. */

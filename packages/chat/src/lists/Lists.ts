@@ -6,6 +6,8 @@
  * @module
  */
 export { historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
+export { queryWords, rankedMessages, searchOptions, stemOf } from "./messageSearch.ts"
+export type { FoundMessage, SearchOptions } from "./messageSearch.ts"
 export type { Wait, WaitList, WaitOptions } from "./waitList.ts"
 export { waitCursor, waitOptions } from "./waitList.ts"
 export { waitsOf } from "../record/index.ts"

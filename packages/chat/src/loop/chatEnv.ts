@@ -49,6 +49,7 @@ import {
   type Compacting,
   type CompactionOpening,
   Compactions,
+  counted,
   type CompactionStep,
   Journal,
   withJournal,
@@ -269,11 +270,12 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   open(opening: StepOpening, send: (event: ChatEvent) => void): (() => void) | undefined {
     const { open, step } = opening
     const isRequest = open === undefined && step === undefined
-    if (isRequest && opening.compacting !== undefined) {
-      if ((this.compactions ??= new Compactions()).delays(opening, this.#live(opening))) return undefined
+    const options = isRequest ? this.#optionsOf(opening) : undefined
+    if (options?.compaction?.isDue(opening, options) === true) {
+      if ((this.compactions ??= new Compactions()).delays(opening)) return undefined
     }
     this.#stepOf(opening)
-    if (isRequest) this.#optionsOf(opening).family?.sends()
+    if (options !== undefined) options.family?.sends()
     else if (this.stores) this.#journal ??= new Journal(() => send({ type: "journal.due" }))
     return this.#parts.typing?.((reply) => send({ type: "reply.grew", ...reply }))
   }
@@ -301,7 +303,8 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   finish(finish: StepFinish, ended: (end: StepEnd) => void): void {
     const { turn, until, steps, step } = finish
     const { result: taken, open, events } = this.#stepOf(finish).finish(step?.ending ?? { type: "answered" })
-    const result = this.compactions?.added(finish, this.#optionsOf(finish), taken) ?? taken
+    const result =
+      finish.compacting === undefined ? taken : counted(this.compactions, finish, this.#optionsOf(finish), taken)
     emit(this.turn(turn).outlet, events, () =>
       ended((stopped) => {
         this.#step = undefined
@@ -328,11 +331,10 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   /** The live things of a step. */
   #live(opening: StepOpening): StepLive {
     const { outlet } = this.turn(opening.turn)
-    const { watcher } = this.#parts
     return {
       ...optionsIn(opening, this.#optionsOf(opening)),
       outlet,
-      watcher,
+      watcher: this.#parts.watcher,
       permissionMode: (this.#mode ??= new PermissionMode(opening.standing))
     }
   }

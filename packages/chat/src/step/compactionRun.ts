@@ -50,14 +50,6 @@ const sourceOf = ({ thread, aside, question }: CompactionOpening, options: RunOp
   tools: options.tools
 })
 
-/** The refusal of a request that is too long, so that the chart compacts its thread first. */
-const tooLong = (opening: CompactionOpening, options: RunOptions): AdapterError | undefined => {
-  const { thread, compacting } = opening
-  if (compacting?.at === thread.messages.length || options.compaction?.isDue(sourceOf(opening, options)) !== true)
-    return undefined
-  return new AdapterError("context_length_exceeded", { message: "A compaction is due", metadata: { due: true } })
-}
-
 /** Whether a refusal of this chart's own leads to a compaction, or a provider's that has not led to one in this turn. */
 export const leadsToCompaction = (error: PreflightError, compacting: Compacting | undefined): boolean =>
   error instanceof AdapterError &&
@@ -155,9 +147,13 @@ export class Compactions {
   #run: CompactionRun | undefined
   #usage = Usages.empty
 
-  /** Whether a compaction comes before the request. */
-  delays(opening: CompactionOpening, { options }: Pick<StepLive, "options">): boolean {
-    this.refusal = tooLong(opening, options)
+  /** Whether a compaction comes before a request that is due for one: none does after a plan for the same messages. */
+  delays({ thread, compacting }: CompactionOpening): boolean {
+    const message = "A compaction is due"
+    this.refusal =
+      compacting?.at === thread.messages.length
+        ? undefined
+        : new AdapterError("context_length_exceeded", { message, metadata: { due: true } })
     return this.refusal !== undefined
   }
 
@@ -180,14 +176,24 @@ export class Compactions {
     emit(outlet, [{ type: "thread_compacted", compaction }], () => send(event))
   }
 
-  /** A step with the usage of the compactions before it. Notes what the provider has counted in its request. */
-  added({ thread }: CompactionOpening, { compaction }: RunOptions, result: StepResult): StepResult {
-    const { inputTokens } = result.response.usage
-    if (inputTokens !== undefined) compaction?.counted(thread, inputTokens)
+  /** A step with the usage of the compactions before it. */
+  added(result: StepResult): StepResult {
     const usage = this.#usage
     this.#usage = Usages.empty
     return usage === Usages.empty
       ? result
       : { ...result, childUsage: Usages.add(usage, result.childUsage ?? Usages.empty) }
   }
+}
+
+/** A step with the usage of the compactions before it. Notes what the provider has counted in its request. */
+export const counted = (
+  compactions: Compactions | undefined,
+  { thread }: CompactionOpening,
+  { compaction }: RunOptions,
+  result: StepResult
+): StepResult => {
+  const { inputTokens } = result.response.usage
+  if (inputTokens !== undefined) compaction?.counted(thread, inputTokens)
+  return compactions === undefined ? result : compactions.added(result)
 }

@@ -18,6 +18,8 @@ import {
   listOptions,
   MemoryWaits,
   PrefixIndex,
+  rankedMessages,
+  searchOptions,
   searched,
   summaryOf
 } from "../lists/index.ts"
@@ -228,6 +230,17 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       const over = Array.from(logs.of("")).filter(([id, { updatedAt }]) => updatedAt < end && !isKept(id))
       for (const [id] of over) bury(id)
       return over.length
+    },
+    search: (options) => {
+      find("")
+      const { query, chat, prefix, limit } = searchOptions(options)
+      const among =
+        chat === undefined ? Array.from(logs.of(prefix)) : Array.from(logs.of(chat)).filter(([id]) => id === chat)
+      return among
+        .flatMap(([id, { record }]) => rankedMessages(id, record.thread.messages, query, limit))
+        .toSorted((one, other) => other.score - one.score)
+        .slice(0, limit)
+        .map(({ score: _, ...found }) => found)
     },
     close: () => {
       isClosed = true

@@ -14,7 +14,16 @@
 
 import type { Conversation, Entry, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./commitLog.ts"
-import type { ChatList, HistoryOptions, ListOptions, Wait, WaitList, WaitOptions } from "../lists/index.ts"
+import type {
+  ChatList,
+  FoundMessage,
+  HistoryOptions,
+  ListOptions,
+  SearchOptions,
+  Wait,
+  WaitList,
+  WaitOptions
+} from "../lists/index.ts"
 
 export type { ChatList, ChatSummary, HistoryOptions, ListOptions } from "../lists/index.ts"
 
@@ -128,6 +137,8 @@ export interface Accepted {
  *   keeps its time.
  * - `escalate` marks the oldest waits that are not marked, were asked at `askedUntil` or before and have not expired, at most `limit`, and
  *   returns them. Each wait is returned once, whatever programs call. A conversation without a process has its waits marked too.
+ * - `search` returns the messages of the newest records that have a word of the query, as `Store.Lists.queryWords` gives its words, the
+ *   best first. Its index, if it has one, is deleted with the conversation.
  * - `delete` removes all data of a conversation.
  * - `close` releases the resources of the store; later operations are refused (`store_closed`).
  *
@@ -162,6 +173,8 @@ export interface SessionStore extends Omit<RecordStore, "save"> {
   readonly waiting?: (options?: WaitOptions) => Answer<WaitList>
   /** A store without it escalates no wait. */
   readonly escalate?: (askedUntil: number, limit: number) => Answer<ReadonlyArray<Wait>>
+  /** The messages with words of the query, the best first. A store without it is searched conversation by conversation. */
+  readonly search?: (options: SearchOptions) => Answer<ReadonlyArray<FoundMessage>>
   /** The bytes of images and files. A store without it keeps them in the messages. */
   readonly blobs?:
     | {

@@ -18,7 +18,8 @@ import type {
   ListOptions,
   SessionStore
 } from "./sessionStore.ts"
-import type { Wait, WaitList, WaitOptions } from "../lists/index.ts"
+import type { Wait, WaitList, WaitOptions, FoundMessage, SearchOptions } from "../lists/index.ts"
+import { rankedMessages, searchOptions } from "../lists/index.ts"
 
 export type StoreCall =
   | { readonly type: "load"; readonly id: string }
@@ -67,6 +68,7 @@ type LogCall =
   | { readonly type: "list"; readonly options: ListOptions | undefined }
   | { readonly type: "waiting"; readonly options: WaitOptions | undefined }
   | { readonly type: "escalate"; readonly askedUntil: number; readonly limit: number }
+  | { readonly type: "search"; readonly options: SearchOptions }
 
 /** The fence is that of the new conversation. */
 interface ForkCall {
@@ -106,6 +108,7 @@ export interface StoreValues {
   readonly list: ChatList
   readonly waiting: WaitList
   readonly escalate: ReadonlyArray<Wait>
+  readonly search: ReadonlyArray<FoundMessage>
 }
 
 /** A store, as it is called. */
@@ -126,6 +129,7 @@ export const idOf = (call: StoreCall): string => {
     case "list":
     case "waiting":
     case "escalate":
+    case "search":
       return ofAll
     default:
       return call.id
@@ -182,5 +186,25 @@ const performLog = (store: SessionStore, call: LogCall): unknown => {
       return store.waiting(call.options)
     case "escalate":
       return store.escalate?.(call.askedUntil, call.limit) ?? []
+    case "search":
+      return store.search?.(call.options) ?? searchEach(store, searchOptions(call.options))
   }
+}
+
+/** Searches the conversations one after another, for a store without a search. */
+const searchEach = async (
+  store: SessionStore,
+  { query, chat, prefix, limit }: ReturnType<typeof searchOptions>
+): Promise<ReadonlyArray<FoundMessage>> => {
+  const found: Array<ReturnType<typeof rankedMessages>[number]> = []
+  for (let after: string | undefined, more = true; more; more = after !== undefined) {
+    const page: ChatList | undefined = chat === undefined ? await store.list({ prefix, after, limit: 50 }) : undefined
+    for (const id of page?.chats.map(({ id: one }) => one) ?? [chat ?? ""]) {
+      const record = await store.load(id)
+      found.push(...rankedMessages(id, record?.thread.messages ?? [], query, limit))
+    }
+    after = page?.next
+  }
+  const best = found.toSorted((one, other) => other.score - one.score).slice(0, limit)
+  return best.map(({ score: _, ...one }) => one)
 }

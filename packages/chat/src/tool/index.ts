@@ -6,6 +6,7 @@ export { inProcess } from "./ToolExecutor.ts"
 export { callsFindings } from "./callChecks.ts"
 export { digest, idempotencyKey, newStepId } from "./idempotencyKey.ts"
 export type { CallPlace } from "./idempotencyKey.ts"
+export { tool } from "./functionTool.ts"
 export { jsonSchemaOf, pathOf, validate } from "./parameters.ts"
 export { isProviderApproval, isProviderTool, toolFor, toolOf } from "./providerTool.ts"
 export { submittedMessage } from "./submittedResult.ts"
@@ -14,6 +15,7 @@ export type {
   Awaitable,
   BackgroundCall,
   ChatHandle,
+  ChatPast,
   Engine,
   Parameters,
   ParsedArguments,

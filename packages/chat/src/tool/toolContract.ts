@@ -6,7 +6,7 @@ import type { AnySpan } from "effect/Tracer"
 import type { Adapter, Fallback, Prices, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../values/index.ts"
 import type { Returned } from "./Returned.ts"
-import type { ToolCall } from "../model/index.ts"
+import type { Message, ToolCall } from "../model/index.ts"
 import type { AgentRef, Mode, Receipt, SendOptions, UserInput } from "../record/index.ts"
 
 /** The second argument of a handler. */
@@ -66,10 +66,23 @@ export interface ChatHandle {
    * an unknown id. Only a chat of a Troupe has it.
    */
   readonly blob?: ((blob: string) => Promise<Uint8Array | undefined>) | undefined
+  /** The messages of the chat, and a search in stored messages; only a chat of a Troupe has it. */
+  readonly past?: ChatPast | undefined
   /** Runs a child chat, for the tools of sub-agents; only a chat of a Troupe can. */
   readonly subagent?: ((call: SubagentCall) => Promise<Returned>) | undefined
   /** Runs the work of a call as a background task, for tools with `background`; only a chat of a Troupe can. */
   readonly background?: ((call: BackgroundCall) => Awaitable<Returned>) | undefined
+}
+
+/** Everything that was said in a chat, and in others of the same store. */
+export interface ChatPast {
+  /** Every message of the chat, also those that requests leave out. */
+  readonly messages: () => ReadonlyArray<Message>
+  /** Stored messages with words of the query: of this chat, or of all whose ids begin with `prefix`. */
+  readonly search: (
+    query: string,
+    options: { readonly limit: number; readonly prefix?: string | undefined }
+  ) => Promise<ReadonlyArray<{ readonly chat: string; readonly place: number; readonly message: Message }>>
 }
 
 /** A call whose work can become a background task; `key` is the call's idempotency key. */

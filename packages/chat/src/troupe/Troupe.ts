@@ -9,7 +9,7 @@
  * @module
  */
 import { Process, System } from "@troupe/otp"
-import { Escalation } from "../lists/index.ts"
+import { Escalation, type FoundMessage, type SearchOptions } from "../lists/index.ts"
 import * as Chat from "../loop/Chat.ts"
 import type { ChatOptions, TurnOptions } from "../options/index.ts"
 import { reviveTasks } from "../children/index.ts"
@@ -269,6 +269,15 @@ export class RunningTroupe {
    */
   waiting(options?: WaitOptions): Promise<WaitList> {
     return this.#conversations.waiting(options)
+  }
+
+  /**
+   * Messages of stored conversations with words of the query, the best first.
+   *
+   * **Errors**: as for {@link history}, and a `ValidationError` for invalid options.
+   */
+  search(options: SearchOptions): Promise<ReadonlyArray<FoundMessage>> {
+    return this.#conversations.search(options)
   }
 
   /**

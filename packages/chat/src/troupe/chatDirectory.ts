@@ -193,7 +193,7 @@ export class ChatDirectory {
         agent,
         toolSlots,
         maxChainRequests,
-        chat: handleOf(living, children, this.tasks, agent),
+        chat: handleOf(living, children, this.tasks, agent, this.#parts.tree),
         blobs: living?.blobs,
         family: children?.spending(id),
         mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)
@@ -459,11 +459,19 @@ const handleOf = (
   living: Living | undefined,
   children: ChildChats | undefined,
   tasks: BackgroundTasks,
-  agent: string | undefined
+  agent: string | undefined,
+  tree: ChatParts["tree"]
 ): ChatHandle | undefined =>
   living && {
     id: living.ref.id,
     send: async (input, options) => living.ref.note(input, options).receipt,
+    past: {
+      messages: () => living.ref.getSnapshot()?.context.thread.messages ?? [],
+      search: (query, { prefix, limit }) => {
+        const where = prefix === undefined ? { chat: living.ref.id } : { prefix }
+        return tree.ask({ type: "search", options: { query, limit, ...where } })
+      }
+    },
     ...(children !== undefined && { subagent: (call) => children.run(living.ref.id, call) }),
     // The chat of a sub-agent ends with its call, so that nobody gets the end of a task.
     ...(isChildId(living.ref.id) ? {} : { background: (call) => tasks.begin(living.ref.id, agent, call) })

@@ -11,6 +11,7 @@
  */
 import { againAfter, refused, SessionError, ValidationError } from "../errors/index.ts"
 import { checkId, checkNames, checkOwnId } from "../live/index.ts"
+import { type FoundMessage, type SearchOptions, searchOptions } from "../lists/index.ts"
 import type { ChatBlobs } from "../blob/index.ts"
 import { type AgentRef, childId, type Conversation, saved } from "../record/index.ts"
 import type {
@@ -117,6 +118,11 @@ export class Conversations {
   async list(options: ListOptions | undefined): Promise<ChatList> {
     checkNames(options, ["prefix", "search", "running", "bucket", "children", "limit", "after"])
     return this.#asked({ type: "list", options })
+  }
+
+  /** Messages of stored conversations. Rejects like {@link list}. */
+  search(options: SearchOptions): Promise<ReadonlyArray<FoundMessage>> {
+    return this.#asked({ type: "search", options: searchOptions(options) })
   }
 
   async waiting(options: WaitOptions | undefined): Promise<WaitList> {

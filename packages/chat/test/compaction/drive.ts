@@ -24,7 +24,7 @@ export const nextRequest = (
   source: CompactionSource,
   summary: (text: string) => string | undefined
 ): Sent | Error => {
-  if (!compactor.isDue(source)) return sentOf(source.thread, false)
+  if (!compactor.isDue(source, source)) return sentOf(source.thread, false)
   let plan: CompactionPlan = compactor.plan(source, {})
   while (plan.type === "ask") {
     const text = summary(plan.request.text)

@@ -53,6 +53,12 @@ export const postgresDialect = (schema: string): Dialect => {
       sql: `key IN (SELECT chat FROM ${prefix}items WHERE list = ${lists.messages} AND until IS NULL AND words LIKE ?)`,
       params: [likeOf(search)]
     }),
+    search: ({ stems, where, limit }) => ({
+      sql: `SELECT id, position, body FROM ${prefix}items JOIN ${prefix}chats ON key = chat, to_tsquery('simple', ?) AS query
+        WHERE ${where.sql} AND list = ${lists.messages} AND until IS NULL AND to_tsvector('simple', words) @@ query
+        ORDER BY ts_rank(to_tsvector('simple', words), query, 1) DESC, position DESC LIMIT ?`,
+      params: [stems.map((stem) => `${stem}:*`).join(" | "), ...where.params, limit]
+    }),
     havingOf: function* (keys: ReadonlyArray<number>, search: string): Asking<ReadonlySet<number>> {
       const rows = yield* rowsOf(havingOf, keys.map(String), likeOf(search))
       return new Set(rows.map((row) => numberIn(row, "chat")))

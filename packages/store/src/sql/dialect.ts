@@ -76,9 +76,18 @@ export interface Dialect {
   readonly having: (search: string) => Query
   /** The conversations of these keys that have a message with this text. The cost is proportional to their messages. */
   readonly havingOf: (keys: ReadonlyArray<number>, search: string) => Asking<ReadonlySet<number>>
+  /** The rows of messages with one of these beginnings of words, the best first: `id`, `position` and `body`. */
+  readonly search: (search: MessageSearch) => Query
   /**
    * Indexes some of the messages that are not indexed, and returns whether there may be more. Without it, messages are
    * indexed when they are added.
    */
   readonly index?: () => Asking<boolean>
+}
+
+/** A search in messages: `where` is a condition on `id`. */
+export interface MessageSearch {
+  readonly stems: ReadonlyArray<string>
+  readonly where: Query
+  readonly limit: number
 }

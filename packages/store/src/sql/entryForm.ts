@@ -310,6 +310,10 @@ export const inputOf = (origin: Origin, body: string): Input =>
 /** Decodes the text of an unfinished reply. **Errors**: as {@link commitOf}. */
 export const draftOf = (origin: Origin, body: string): string => whole(origin, () => String(JSON.parse(body)))
 
+/** Decodes a stored message. **Errors**: as {@link commitOf}. */
+export const messageOf = (origin: Origin, body: string): Message.Message =>
+  whole(origin, () => Codec.fromJson("Message", JSON.parse(body)))
+
 /**
  * The text of a stored message that a search matches; empty for a damaged message, whose conversation fails to load.
  */

@@ -13,12 +13,12 @@ import { type Conversation, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import { checkBlob } from "./blobRows.ts"
 import type { Dialect } from "./dialect.ts"
-import { type Input, recordInPortions } from "./entryForm.ts"
+import { type Input, messageOf, recordInPortions } from "./entryForm.ts"
 import { checkedKeys } from "./fences.ts"
 import { type Accepted, withInbox } from "./inboxRows.ts"
 import { type Expired, Log, type Standing } from "./log.ts"
-import { areMissing, type Asked, fillSome, Listing, pageOf } from "./listing.ts"
-import type { Asking, Row } from "./query.ts"
+import { areMissing, type Asked, fillSome, Listing, pageOf, prefixRange } from "./listing.ts"
+import { type Asking, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import { areUnnoted, escalateWaits, listWaits, noteSome, waitPage } from "./waitRows.ts"
 
 /** A synchronous or asynchronous answer. */
@@ -159,6 +159,22 @@ export class SqlStore implements Store.SessionStore {
     return this.#write("", () => escalateWaits(this.#database.dialect, due))
   }
 
+  /** Uses the index of the messages, which the first search completes in portions. */
+  async search(options: Store.Lists.SearchOptions): Promise<ReadonlyArray<Store.Lists.FoundMessage>> {
+    const { query, chat, prefix, limit } = Store.Lists.searchOptions(options)
+    const stems = Store.Lists.queryWords(query).map(Store.Lists.stemOf)
+    this.#open("")
+    if (stems.length === 0) return []
+    await this.#index()
+    const { dialect } = this.#database
+    const { from, to } = prefixRange(prefix)
+    const where =
+      chat === undefined ? { sql: "id >= ? AND id < ?", params: [from, to] } : { sql: "id = ?", params: [chat] }
+    const { sql, params } = dialect.search({ stems, where, limit })
+    const rows = await this.#read("", () => rowsOf(sql, ...params))
+    return rows.map((row) => foundIn(this.#database.name, row))
+  }
+
   readonly blobs: NonNullable<Store.SessionStore["blobs"]> = {
     put: async (chat, id, bytes, fence) => {
       checkBlob(id, bytes)
@@ -249,3 +265,8 @@ export class SqlStore implements Store.SessionStore {
 }
 
 const cursorOf = (after: string): number | undefined => (/^\d{1,15}$/.test(after) ? Number(after) : undefined)
+
+const foundIn = (database: string, row: Row): Store.Lists.FoundMessage => {
+  const id = textIn(row, "id")
+  return { chat: id, place: numberIn(row, "position"), message: messageOf({ database, id }, textIn(row, "body")) }
+}

@@ -92,7 +92,20 @@ export const sqliteDialect: Dialect = {
   addItems,
   having,
   havingOf,
-  index
+  index,
+  // The index finds words of at least three characters.
+  search: ({ stems, where, limit }) => ({
+    sql: `SELECT id, position, body FROM words JOIN items ON item = words.rowid JOIN chats ON key = chat
+      WHERE words MATCH ? AND ${where.sql} ORDER BY bm25(words), item DESC LIMIT ?`,
+    params: [
+      stems
+        .filter((stem) => Array.from(stem).length >= 3)
+        .map((stem) => `"${stem}"`)
+        .join(" OR ") || '""',
+      ...where.params,
+      limit
+    ]
+  })
 }
 
 /** The table of applied versions. */

@@ -301,6 +301,29 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
     same("what has the word", await idsOf(store, { search: "sesame" }), ["went well"])
     same("what was said", (await idsOf(store, { search: "look" })).length, 2)
   }),
+  storeLaw(
+    make,
+    "a search in messages finds the words of a question, the best message first, in one conversation or below a prefix",
+    async (store) => {
+      if (store.search === undefined) return
+      await save(store, said("anna/1", "The umbrella is red", "Talking of umbrellas, it rains in Oslo", "The end"))
+      await save(store, said("anna/2", "An umbrella costs ten"))
+      await save(store, said("ben/1", "My umbrella"))
+      const placesOf = async (options: Store.Lists.SearchOptions): Promise<ReadonlyArray<string>> =>
+        ((await store.search?.(options)) ?? []).map(({ chat, place }) => `${chat} ${place}`)
+      const question = "Does it rain in OSLO, with an umbrella?"
+      same("the best of one", (await placesOf({ query: question, chat: "anna/1" }))[0], "anna/1 1")
+      same("all of one", (await placesOf({ query: "umbrella", chat: "anna/1" })).toSorted(), ["anna/1 0", "anna/1 1"])
+      same("those of anna", (await placesOf({ query: "umbrella", prefix: "anna/" })).length, 3)
+      same("at most", (await placesOf({ query: "umbrella", limit: 2 })).length, 2)
+      same("no word", await placesOf({ query: "'?\"*", chat: "anna/1" }), [])
+      await save(store, said("anna/1", "Nothing of it"))
+      same("what the record has no more", await placesOf({ query: "umbrella", chat: "anna/1" }), [])
+      await store.delete("anna/2")
+      same("after a deletion", await placesOf({ query: "umbrella", prefix: "anna/" }), [])
+      await refuses("a limit of 0", "invalid_options", () => store.search?.({ query: "a", limit: 0 }))
+    }
+  ),
   storeLaw(make, "a list refuses a limit that is none, and what is the next of no page", async (store) => {
     await fill(store, ["a"])
     for (const limit of [0, -1, 1.5, Number.NaN]) {
