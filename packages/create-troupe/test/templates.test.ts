@@ -10,7 +10,11 @@ const longer = { timeout: 240_000 }
 test("CREATE2. the tests of each new project pass", longer, async () => {
   using folder = temporaryFolder()
   scaffold(folder.path, all)
-  const { code, output } = await run(program("vitest"), ["run", "--no-isolate", "--root", "."], folder.path)
+  const { code, output } = await run(
+    program("vitest"),
+    ["run", "--testTimeout", "30000", "--no-isolate", "--root", "."],
+    folder.path
+  )
   expect(output.match(/(\w+)\/test\/\w+\.test\.tsx? /g)?.map((line) => line.split("/", 1).join(""))).toEqual(
     expect.arrayContaining([...lists.template])
   )

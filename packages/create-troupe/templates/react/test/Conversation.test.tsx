@@ -1,11 +1,13 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen } from "@testing-library/react"
+import { cleanup, configure, fireEvent, render, screen } from "@testing-library/react"
 import { Troupe } from "@troupe/chat"
 import { local, TroupeProvider } from "@troupe/react"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { agent } from "../src/agent.ts"
 import { Conversation } from "../src/Conversation.tsx"
 import { scripted } from "../src/scripted.ts"
+
+configure({ asyncUtilTimeout: 10_000 })
 
 let troupe: Troupe
 
