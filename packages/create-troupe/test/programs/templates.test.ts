@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { lists } from "../src/choices.ts"
-import { defaults, program, run, scaffold, temporaryFolder } from "./double/scaffold.ts"
+import { lists } from "../../src/choices.ts"
+import { defaults, program, run, scaffold, temporaryFolder } from "../double/scaffold.ts"
 
 const all = lists.template.map((template) => ({ ...defaults, template }))
 
