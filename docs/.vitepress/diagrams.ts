@@ -26,7 +26,8 @@ export const withDiagrams = (md: MarkdownRenderer): void => {
   const { fence } = md.renderer.rules
   md.renderer.rules.fence = (tokens, index, options, env, self) => {
     const token = tokens[index]
-    if (token?.info.trim() === "mermaid") return `<figure class="diagram" v-pre>${drawing(token.content)}</figure>\n`
+    if (token?.info.trim() === "mermaid")
+      return `<figure class="diagram" tabindex="0" v-pre>${drawing(token.content)}</figure>\n`
     return fence?.(tokens, index, options, env, self) ?? ""
   }
 }

@@ -56,7 +56,7 @@ export const RunExample = defineComponent({
         h("button", { type: "button", disabled: state.value === "running", onClick: start }, shown[state.value]),
         h(
           "ol",
-          { "aria-live": "polite", "aria-label": "Output", hidden: lines.value.length === 0 },
+          { "aria-live": "polite", "aria-label": "Output", tabindex: 0, hidden: lines.value.length === 0 },
           lines.value.map(({ label, text, isWrong }) =>
             h("li", { class: { wrong: isWrong } }, [
               ...(label === undefined ? [] : [h("code", { class: "label" }, label)]),
