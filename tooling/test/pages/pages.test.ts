@@ -35,7 +35,7 @@ test("CLIENT1 a page that talks to a server loads nothing that runs chats, and n
   expect(loaded.filter((path) => !exists(path))).toEqual([])
   expect(loaded.filter((path) => path.startsWith("packages/chat/") && !isViewOrJson(path))).toEqual([])
   expect(loaded.filter((path) => path.startsWith("packages/otp/")).toSorted()).toEqual(
-    ["Clock", "macrotask"].map((name) => `packages/otp/src/time/${name}.ts`)
+    ["Clock", "macrotask", "timerQueue"].map((name) => `packages/otp/src/time/${name}.ts`)
   )
 })
 
