@@ -20,7 +20,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     | application observe registry task testing`),
   "packages/chat": floors(`
     errors json | async schema | values | model | record blob | compaction | events | adapter | tool | gate | options past | agents
-    | call stopConditions request | batch | lists step | store | inbox | loop | dispatch session view | family | children | live
+    | call stopConditions request | batch | lists step | store | inbox | loop | dispatch session view | family | children mail | live
     | troupe | observe`),
   "packages/testing": floors("law | faults ports replay stores"),
   "packages/mcp": floors("connection | tools | client server"),

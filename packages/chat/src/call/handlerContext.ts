@@ -122,6 +122,13 @@ const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
           subagent: async (call) =>
             runChild(living(), { ...call, span: owner.options?.trace?.spanOf(call.toolCall.id) })
         }),
+    ...(owner.options?.chat?.message === undefined
+      ? {}
+      : {
+          message: async (call) =>
+            living().message?.({ ...call, span: owner.options?.trace?.spanOf(call.toolCall.id) }) ??
+            cancelled(owner.written, "no messages")
+        }),
     ...(owner.options?.chat?.background === undefined
       ? {}
       : {

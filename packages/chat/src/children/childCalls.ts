@@ -16,6 +16,7 @@ import type { ChatContext } from "../loop/index.ts"
 import type { Message, Thread } from "../model/index.ts"
 import * as Usage from "../model/Usage.ts"
 import {
+  agentIn,
   childId,
   childOfCall,
   type ChildWait,
@@ -28,7 +29,7 @@ import { haltIn, openToolCalls } from "../step/index.ts"
 import { ChildWaits, digest, type Returned, type SubagentCall } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { answerOf, failed, lastSaid } from "./childAnswer.ts"
-import { asksOf, mostAsks } from "./childWaits.ts"
+import { asksOf, mostAsks, type Turn } from "./childWaits.ts"
 
 /** The id of the first input of a child. */
 const firstInput = "task"
@@ -50,7 +51,7 @@ export const childOf = (
   const found = withShortId(children, call.child)
   const [child] = found
   if (child !== undefined && found.length === 1 && call.child.startsWith(`${call.agent}-`)) return child
-  const own = children.map((one) => ownIdOf(one)).filter((one) => one.startsWith(`${call.agent}-`))
+  const own = children.map((one) => shortIdOf(one, agentIn(one))).filter((one) => one.startsWith(`${call.agent}-`))
   const listed = own.slice(-mostListed).join(", ")
   const message = `there is no agent ${call.child} to continue: this chat has ${listed === "" ? "none" : listed}, and forgets those that it called longest ago; call ${call.toolCall.name} without \`agent\` to begin another`
   return failed(call, "child_refused", message, { metadata: { agents: own.slice(-mostListed) } })
@@ -58,12 +59,6 @@ export const childOf = (
 
 /** How many agents a refused call lists. */
 const mostListed = 8
-
-/** The short id of a child whose agent is in its id. */
-const ownIdOf = (child: string): string => {
-  const last = child.slice(child.lastIndexOf("/") + 1)
-  return shortIdOf(child, last.slice(0, Math.max(0, last.lastIndexOf("-"))))
-}
 
 /** The children that the record no longer has when these begin (SUB19). */
 export const forgotten = (
@@ -145,4 +140,53 @@ export const resultOf = (
   if (haltedReason === "completed" || !isLast) return answerOf(call, thread, { said: text, shortId })
   const message = `the agent ${call.agent} ended without an answer, because of ${haltedReason}${text}; call ${call.toolCall.name} with the agent ${shortId} to continue it`
   return failed(call, "child_failed", message, { metadata: { haltedReason } })
+}
+
+/** A child that gets an input. */
+export interface Sending {
+  readonly send: (input: UserInput, options?: { readonly id: string }) => Turn
+  readonly retry: () => Turn
+}
+
+/** The turn of the child; `undefined` when it is over (SUB5). */
+export const turnOf = (
+  context: ChatContext | undefined,
+  child: Sending,
+  { id, message }: ChildInput,
+  counted: Usage.Usage
+): Turn | undefined => {
+  if (context?.record.known?.includes(id) !== true || context.turn !== undefined)
+    return child.send(message(counted), { id })
+  const { running, lastHaltedReason } = context.record
+  return !running && lastHaltedReason !== "cancelled" ? undefined : child.retry()
+}
+
+/** The failure of a call for a child that waits for a person: the answer is for the call that waits. */
+export const stillAsks = (
+  { id, context }: { readonly id: string; readonly context: ChatContext | undefined },
+  wait: ChildWait | undefined,
+  call: SubagentCall
+): HandlerResult.Failed | undefined => {
+  if (context === undefined || wait !== undefined) return undefined
+  if (context.record.known?.includes(inputOf(call).id) === true || asksOf({ id, context }).length === 0)
+    return undefined
+  const message = `the agent ${call.child ?? call.agent} waits for a person; call it again when it has answered`
+  return failed(call, "child_refused", message)
+}
+
+/** Waits until no other call of a child runs (SUB18). */
+export const callsBefore = async (
+  running: () => { readonly key: string; readonly over: { readonly promise: Promise<void> } } | undefined,
+  { key, signal }: SubagentCall
+): Promise<void> => {
+  const { promise: aborted, resolve } = Promise.withResolvers<void>()
+  const abort = (): void => resolve()
+  signal.addEventListener("abort", abort, { once: true })
+  try {
+    for (let run = running(); run !== undefined && run.key !== key && !signal.aborted; run = running()) {
+      await Promise.race([run.over.promise, aborted])
+    }
+  } finally {
+    signal.removeEventListener("abort", abort)
+  }
 }

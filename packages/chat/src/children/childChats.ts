@@ -20,8 +20,7 @@ import {
   type Conversation,
   isChildId,
   type Mode,
-  type ParentRef,
-  type UserInput
+  type ParentRef
 } from "../record/index.ts"
 import { blank } from "../store/index.ts"
 import { haltedText } from "../call/index.ts"
@@ -35,20 +34,34 @@ import { ChildModes, clampedTo, isLooser, permissionsWithin } from "./childMode.
 import { ChildNotes } from "./childNotes.ts"
 import {
   type Account,
+  cycleText,
   type FamilyChat,
   Spending,
   type TreeBounds,
   TreeLimits,
+  WaitGraph,
   type WorkProcess
 } from "../family/index.ts"
 import { failed } from "./childAnswer.ts"
-import { type ChildInput, childOf, countedBefore, forgotten, inputOf, resultOf } from "./childCalls.ts"
-import { type Answering, answering, asksOf, decisionsFor, type Turn } from "./childWaits.ts"
+import {
+  callsBefore,
+  childOf,
+  countedBefore,
+  forgotten,
+  inputOf,
+  resultOf,
+  type Sending,
+  stillAsks,
+  turnOf
+} from "./childCalls.ts"
+import { type Answering, answering, decisionsFor } from "./childWaits.ts"
 
 /** The address of a child whose process has started. */
-interface ChildRef extends Answering {
-  readonly send: (input: UserInput, options?: { readonly id: string }) => Turn
-  readonly retry: () => Turn
+interface ChildRef extends Answering, Sending {}
+
+/** A turn that ends. */
+interface Ended {
+  readonly ended: Promise<void>
 }
 
 /** The functions that children need from the directory. */
@@ -88,6 +101,8 @@ interface Run {
   ending: Promise<void> | undefined
   /** Resolves when the run is over. */
   readonly over: PromiseWithResolvers<void>
+  /** The turns of messages that the child got meanwhile: its work ends with theirs. */
+  readonly messages: Array<Ended>
 }
 
 /** The part of its parent's drain time that a child has. */
@@ -104,6 +119,8 @@ export class ChildChats {
   readonly #tree: TreeLimits
   readonly #notes = new ChildNotes()
   readonly #modes: ChildModes
+  /** Which chats wait for which others. */
+  readonly graph = new WaitGraph()
 
   constructor(home: ChildrenHome) {
     this.#home = home
@@ -127,6 +144,13 @@ export class ChildChats {
 
   #childrenOf(id: string): ReadonlyArray<string> {
     return this.#runsOf(id).map(([child]) => child)
+  }
+
+  /** If the child works, the function that makes the turn of a message a part of that work. */
+  joins(child: string): ((turn: Ended) => void) | undefined {
+    const run = this.#runs.get(child)
+    const works = run?.ending === undefined && this.#home.living(child)?.context?.turn !== undefined
+    return run !== undefined && works ? (turn) => void run.messages.push(turn) : undefined
   }
 
   /** What a chat and its children spend. */
@@ -198,18 +222,40 @@ export class ChildChats {
     return made
   }
 
-  /** Runs the child of a call below the process of its parent, or below `under`, and returns what the model reads. */
-  async run(parentId: string, call: SubagentCall, under?: WorkProcess): Promise<Returned> {
+  /**
+   * Runs the child of a call below the process of its parent, or below `under`, and returns what the model reads. `asker` is the chat that
+   * waits, if it is another one than the parent.
+   */
+  async run(parentId: string, call: SubagentCall, under?: WorkProcess, asker = parentId): Promise<Returned> {
     const parent = this.#home.living(parentId)
     const pid = under?.pid ?? parent?.pid
     if (parent === undefined || pid === undefined || call.signal.aborted)
       return failed(call, "cancelled", "the call was cancelled")
     const id = childOf(parent, call)
     if (typeof id !== "string") return id
-    await this.#callsBefore(id, call)
-    if (call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
+    const waits = () => under?.isTask() !== true
+    const cycle = waits() ? this.graph.cycle(asker, id) : undefined
+    if (cycle !== undefined) {
+      return failed(call, "child_refused", cycleText(cycle), { metadata: { reason: "cycle" } })
+    }
+    const over = this.graph.begin(asker, id, waits)
+    try {
+      await callsBefore(() => this.#runs.get(id), call)
+      if (call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
+      return await this.#runOf(parent, { id, pid, asker }, call, under)
+    } finally {
+      over()
+    }
+  }
+
+  async #runOf(
+    parent: FamilyChat,
+    { id, pid, asker }: { readonly id: string; readonly pid: Pid; readonly asker: string },
+    call: SubagentCall,
+    under: WorkProcess | undefined
+  ): Promise<Returned> {
     const depth = (parent.context?.record.parent?.depth ?? 0) + 1
-    const wait = decisionsFor(parent.context, id)
+    const wait = decisionsFor(this.#home.living(asker)?.context, id)
     const refused = wait === undefined ? this.#boundMet(parent.id, id, depth, call) : undefined
     if (refused !== undefined) return refused
     const bound = this.#modes.of(parent.id)
@@ -224,7 +270,8 @@ export class ChildChats {
       account: { key: call.key, counted: wait?.counted ?? Usage.empty, former: Usage.empty },
       bound,
       ending: undefined,
-      over: Promise.withResolvers()
+      over: Promise.withResolvers(),
+      messages: []
     }
     this.#runs.set(id, run)
     const interrupt = () => void this.#interrupted(id, run)
@@ -245,21 +292,6 @@ export class ChildChats {
       await this.#ended(id, run)
       takeBack?.()
       run.over.resolve()
-    }
-  }
-
-  /** Waits until no other call of the child runs (SUB18). */
-  async #callsBefore(id: string, { key, signal }: SubagentCall): Promise<void> {
-    const { promise: aborted, resolve } = Promise.withResolvers<void>()
-    const abort = (): void => resolve()
-    signal.addEventListener("abort", abort, { once: true })
-    try {
-      for (let run = this.#runs.get(id); run !== undefined && run.key !== key; run = this.#runs.get(id)) {
-        await Promise.race([run.over.promise, aborted])
-        if (signal.aborted) return
-      }
-    } finally {
-      signal.removeEventListener("abort", abort)
     }
   }
 
@@ -306,11 +338,14 @@ export class ChildChats {
       if (!this.#isOf(id, run) || call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
       call.progress({ chat: id, agent: call.agent })
       if (call.events) this.#home.follow(run.parent, id, call)
-      const refused = this.#stillAsks(id, run, call) ?? (await this.#refused(id, run, call))
+      const refused =
+        stillAsks({ id, context: this.#home.living(id)?.context }, run.wait, call) ??
+        (await this.#refused(id, run, call))
       if (refused !== undefined) return refused
       try {
-        await this.#turn(id, ref, run, inputOf(call))?.result()
+        await turnOf(this.#home.living(id)?.context, ref, inputOf(call), run.account.counted)?.result()
         await this.#answered(id, run, ref)
+        for (const { ended } of run.messages) await ended
         return resultOf(call, this.#home.living(id), run.wait)
       } catch (error) {
         const hasDied = error instanceof SessionError && error.reason === "chat_died"
@@ -343,25 +378,6 @@ export class ChildChats {
     if (spent === undefined) return undefined
     const message = `the budget is used up, so that the agent ${call.agent} does not start`
     return failed(call, "child_refused", message, { metadata: { haltedReason: spent.reason, ...spent.metadata } })
-  }
-
-  /** A child that waits for a person takes no other input: the answer is for the call that waits. */
-  #stillAsks(id: string, { wait }: Run, call: SubagentCall): HandlerResult.Failed | undefined {
-    const context = this.#home.living(id)?.context
-    if (context === undefined || wait !== undefined || context.record.known?.includes(inputOf(call).id) === true)
-      return undefined
-    if (asksOf({ id, context }).length === 0) return undefined
-    const message = `the agent ${call.child ?? call.agent} waits for a person; call it again when it has answered`
-    return failed(call, "child_refused", message)
-  }
-
-  /** The turn of the child; `undefined` when it is over (SUB5). */
-  #turn(id: string, ref: ChildRef, { account }: Run, { id: input, message }: ChildInput): Turn | undefined {
-    const context = this.#home.living(id)?.context
-    if (context?.record.known?.includes(input) !== true || context.turn !== undefined)
-      return ref.send(message(account.counted), { id: input })
-    const isOver = !context.record.running && context.record.lastHaltedReason !== "cancelled"
-    return isOver ? undefined : ref.retry()
   }
 
   #isOf(id: string, run: Run): boolean {

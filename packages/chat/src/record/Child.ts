@@ -44,6 +44,12 @@ const fewDigits = 8
 /** The short id by which a model calls a child again: the name of its agent, and the first digits of its id. */
 export const shortIdOf = (child: string, agent: string): string => `${agent}-${digitsOf(child).slice(0, fewDigits)}`
 
+/** The name of the agent in the id of a child. */
+export const agentIn = (child: string): string => {
+  const own = child.slice(child.lastIndexOf("/") + 1)
+  return own.slice(0, Math.max(0, own.lastIndexOf("-")))
+}
+
 /** The children that a short id, or a longer one, can mean. */
 export const withShortId = (children: ReadonlyArray<string>, shortId: string): ReadonlyArray<string> => {
   const digits = digitsOf(shortId)

@@ -1,6 +1,7 @@
 /** The stored data of a conversation: its agent, results of steps and of chats, outcomes, approvals, inbox entries and open steps. */
 export {
   addressOf,
+  agentIn,
   AgentRef,
   bucketOf,
   buckets,

@@ -12,6 +12,7 @@ export { isProviderApproval, isProviderTool, toolFor, toolOf } from "./providerT
 export { submittedMessage } from "./submittedResult.ts"
 export { isSchema, repeatedTool, schemaType, toolAdvice, toolListAdvice } from "./toolChecks.ts"
 export type {
+  AgentMessage,
   Awaitable,
   BackgroundCall,
   ChatHandle,

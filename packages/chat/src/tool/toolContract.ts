@@ -70,6 +70,8 @@ export interface ChatHandle {
   readonly past?: ChatPast | undefined
   /** Runs a child chat, for the tools of sub-agents; only a chat of a Troupe can. */
   readonly subagent?: ((call: SubagentCall) => Promise<Returned>) | undefined
+  /** Sends a message to another agent, for the tools of messages and questions; only a chat of a Troupe with agents can. */
+  readonly message?: ((call: AgentMessage) => Promise<Returned>) | undefined
   /** Runs the work of a call as a background task, for tools with `background`; only a chat of a Troupe can. */
   readonly background?: ((call: BackgroundCall) => Awaitable<Returned>) | undefined
 }
@@ -103,6 +105,19 @@ export interface SubagentCall extends Pick<ToolContext, "toolCall" | "signal" | 
   readonly maxChildren: number
   /** Whether the stream of the parent has the events of the child. */
   readonly events: boolean
+  readonly span?: AnySpan | undefined
+}
+
+/** A message of an agent to another one, for the tools of messages and questions; `key` is the call's idempotency key. */
+export interface AgentMessage extends Pick<ToolContext, "toolCall" | "signal" | "progress"> {
+  readonly kind: "tell" | "ask"
+  /** The name that the model uses: an id, the name of an agent, or `parent`. */
+  readonly to: string
+  readonly text: string
+  readonly key: string
+  /** Whom the tool may address. */
+  readonly allowed: ReadonlyArray<string>
+  readonly whenBusy: "steer" | "queue"
   readonly span?: AnySpan | undefined
 }
 

@@ -24,6 +24,7 @@ import { checkRecord, type Draft, type DraftKeeping, type Fence, fenceOf, type H
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "../live/index.ts"
 import { chatMoved, chatStopped, followChild, LiveState, LiveView } from "../view/index.ts"
+import { mailOf } from "./chatMail.ts"
 import { FamilyMember } from "./familyMember.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
@@ -193,7 +194,7 @@ export class ChatDirectory {
         agent,
         toolSlots,
         maxChainRequests,
-        chat: handleOf(living, children, this.tasks, agent, this.#parts.tree),
+        chat: handleOf(living, children, { parts: this.#parts, chats: this, agent }),
         blobs: living?.blobs,
         family: children?.spending(id),
         mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)
@@ -458,9 +459,11 @@ const ownOptionsOf = (all: ChatDirectory["ownOptions"], living: Living | undefin
 const handleOf = (
   living: Living | undefined,
   children: ChildChats | undefined,
-  tasks: BackgroundTasks,
-  agent: string | undefined,
-  tree: ChatParts["tree"]
+  {
+    parts,
+    chats,
+    agent
+  }: { readonly parts: ChatParts; readonly chats: ChatDirectory; readonly agent: string | undefined }
 ): ChatHandle | undefined =>
   living && {
     id: living.ref.id,
@@ -469,12 +472,15 @@ const handleOf = (
       messages: () => living.ref.getSnapshot()?.context.thread.messages ?? [],
       search: (query, { prefix, limit }) => {
         const where = prefix === undefined ? { chat: living.ref.id } : { prefix }
-        return tree.ask({ type: "search", options: { query, limit, ...where } })
+        return parts.tree.ask({ type: "search", options: { query, limit, ...where } })
       }
     },
-    ...(children !== undefined && { subagent: (call) => children.run(living.ref.id, call) }),
+    ...(children !== undefined && {
+      subagent: (call) => children.run(living.ref.id, call),
+      message: (call) => mailOf(parts, chats, children).send(living.ref.id, call)
+    }),
     // The chat of a sub-agent ends with its call, so that nobody gets the end of a task.
-    ...(isChildId(living.ref.id) ? {} : { background: (call) => tasks.begin(living.ref.id, agent, call) })
+    ...(isChildId(living.ref.id) ? {} : { background: (call) => chats.tasks.begin(living.ref.id, agent, call) })
   }
 
 const ofTroupe = new WeakMap<object, ChatDirectory>()

@@ -1,0 +1,49 @@
+/**
+ * Which chats wait for which others.
+ *
+ * Owns: the calls that run, each as an edge from the chat that waits to the chat that answers. Does not own the calls.
+ *
+ * ASK2. A call that would make a cycle of chats that wait for each other is refused at once, and its error names the cycle. The end of a
+ *       background task is waited for by nobody.
+ */
+import { agentIn, isChildId, shortIdOf } from "../record/index.ts"
+
+interface Edge {
+  readonly from: string
+  readonly to: string
+  /** Whether the chat still waits: the work of a call can become a background task. */
+  readonly waits: () => boolean
+}
+
+export class WaitGraph {
+  readonly #edges = new Set<Edge>()
+
+  /** A call waits from now on; returns the function that ends it. */
+  begin(from: string, to: string, waits: () => boolean = () => true): () => void {
+    const edge = { from, to, waits }
+    this.#edges.add(edge)
+    return () => void this.#edges.delete(edge)
+  }
+
+  /** The chats of the cycle that a call would make, from the one that asks back to it; `undefined` if there is none. */
+  cycle(from: string, to: string): ReadonlyArray<string> | undefined {
+    const paths: Array<ReadonlyArray<string>> = [[to]]
+    const seen = new Set([to])
+    for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
+      const last = path.at(-1)
+      if (last === from) return [from, ...path]
+      for (const edge of this.#edges) {
+        if (edge.from !== last || seen.has(edge.to) || !edge.waits()) continue
+        seen.add(edge.to)
+        paths.push([...path, edge.to])
+      }
+    }
+    return undefined
+  }
+}
+
+/** The chats of a cycle, as a model reads them. */
+export const cycleText = (cycle: ReadonlyArray<string>): string => {
+  const names = cycle.map((id) => (isChildId(id) ? shortIdOf(id, agentIn(id)) : "the first chat"))
+  return `these agents would wait for each other: ${names.join(" → ")}`
+}

@@ -1,0 +1,205 @@
+/**
+ * The messages that agents send each other, and their questions with their answers.
+ *
+ * Owns: nothing. The store has a message as an input of the other chat, and the call has its receipt, or the answer, as its result.
+ *
+ * TELL1. A message is an input of the other chat, and its id follows from the key of the call. So a call that runs again sends nothing twice,
+ *        and an accepted message is in the other thread exactly once.
+ * TELL2. The result of a message is its receipt: `delivered`, `pending`, or `refused` with the reason. The store keeps a message for an agent that
+ *        rests, and the agent reads it before its next input.
+ * TELL3. A message answers no question that a person was asked, and carries on the chain of the other chat (CHAIN1).
+ * ASK1. The result of a question is the reply that the other agent gave to it, also when the call runs again. For an agent below or
+ *       beside the one that asks, the question is another call of that agent (SUB18).
+ */
+import { SessionError, ToolError } from "../errors/index.ts"
+import { cycleText, type FamilyChat, type WaitGraph } from "../family/index.ts"
+import { type Message, text, type UserMessage } from "../model/index.ts"
+import {
+  agentIn,
+  type Conversation,
+  type InboxEntry,
+  type Receipt,
+  type SendOptions,
+  sentByTool,
+  shortIdOf,
+  type UserInput
+} from "../record/index.ts"
+import { type AgentMessage, digest, type Returned, type SubagentCall } from "../tool/index.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
+import { describe } from "../values/index.ts"
+import { type Addressee, addresseeOf, isRefusal, refusal } from "./addressee.ts"
+
+/** The turn of an input that another chat gets. */
+interface SentTurn {
+  readonly receipt: Promise<Receipt>
+  readonly ended: Promise<void>
+}
+
+/** The functions that messages need from the directory of chats, and from the children of chats. */
+export interface MailHome {
+  readonly living: (id: string) => FamilyChat | undefined
+  readonly load: (id: string) => Promise<Conversation | undefined>
+  /** Loads the chat, and gives it an input of this id, once. */
+  readonly note: (chat: string, message: UserInput, options: SendOptions) => Promise<SentTurn>
+  /** Takes back an input that waits. */
+  readonly withdraw: (chat: string, input: string) => Promise<void>
+  /** Stores an input of a chat that has no process. */
+  readonly keep: (chat: string, input: InboxEntry) => Promise<unknown>
+  /** How many inputs of a chat may wait. */
+  readonly maxWaiting: number
+  /** Runs a question as a call of an agent below `owner`. */
+  readonly run: (owner: string, call: SubagentCall, asker: string) => Promise<Returned>
+  /** If the agent works, the function that makes the turn of a message a part of that work. */
+  readonly joins: (child: string) => ((turn: SentTurn) => void) | undefined
+  readonly graph: WaitGraph
+}
+
+export class AgentMail {
+  readonly #home: MailHome
+
+  constructor(home: MailHome) {
+    this.#home = home
+  }
+
+  /** Sends a message of a chat, and returns what its model reads. */
+  async send(from: string, call: AgentMessage): Promise<Returned> {
+    const sender = this.#home.living(from)
+    if (sender === undefined || call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
+    const found = addresseeOf(sender, this.#home.living, call)
+    if (isRefusal(found)) return refused(call, found)
+    try {
+      return call.kind === "tell" ? await this.#deliver(sender, found, call) : await this.#ask(sender, found, call)
+    } catch (cause) {
+      if (call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
+      return refused(call, refusal("unreachable", describe(cause)))
+    }
+  }
+
+  async #deliver(sender: FamilyChat, { chat, owner }: Addressee, call: AgentMessage): Promise<Returned> {
+    const input = `tell-${digest(call.key)}`
+    const message = messageOf(sender, chat, call)
+    const joins = this.#home.joins(chat)
+    if (owner !== undefined && joins === undefined) return this.#keep(chat, { input, message, call })
+    const turn = await this.#home.note(chat, message, { id: input, whenBusy: call.whenBusy })
+    joins?.(turn)
+    return receiptOf(call, await turn.receipt)
+  }
+
+  /** Stores a message for an agent that rests (TELL2). */
+  async #keep(
+    chat: string,
+    { input, message, call }: { readonly input: string; readonly message: UserMessage; readonly call: AgentMessage }
+  ): Promise<Returned> {
+    const record = await this.#home.load(chat)
+    if (record === undefined) return refused(call, refusal("deleted", `the conversation of ${call.to} was deleted`))
+    if (record.known?.includes(input) === true) return receiptOf(call, { status: "delivered" })
+    const { inbox = [] } = record
+    const isWaiting = inbox.some(({ id }) => id === input)
+    if (!isWaiting && inbox.length >= this.#home.maxWaiting) {
+      return refused(call, refusal("inbox_full", `${inbox.length} messages wait for ${call.to}, and no more may`))
+    }
+    if (!isWaiting)
+      await this.#home.keep(chat, { id: input, named: true, whenBusy: "queue", message: sentByTool(message) })
+    return receiptOf(call, { status: "pending" })
+  }
+
+  async #ask(sender: FamilyChat, { chat, owner }: Addressee, call: AgentMessage): Promise<Returned> {
+    if (owner === undefined) return this.#askParent(sender, chat, call)
+    const { toolCall, signal, progress, key, span } = call
+    const agent = agentIn(chat)
+    const message = `${fromOf(sender, chat)} asks:\n${call.text}`
+    const child = shortIdOf(chat, agent)
+    const asked = { toolCall, signal, progress, key, span, agent, child, input: message, maxDepth: Infinity }
+    return this.#home.run(owner, { ...asked, maxChildren: Infinity, events: false }, sender.id)
+  }
+
+  /** A question to the chat of the parent is a turn of its own there. */
+  async #askParent(sender: FamilyChat, chat: string, call: AgentMessage): Promise<Returned> {
+    const { graph, note, withdraw, living } = this.#home
+    const cycle = graph.cycle(sender.id, chat)
+    if (cycle !== undefined) return refused(call, refusal("cycle", cycleText(cycle)))
+    const over = graph.begin(sender.id, chat)
+    const input = `ask-${digest(call.key)}`
+    const aborted = Promise.withResolvers<void>()
+    const abort = (): void => aborted.resolve()
+    call.signal.addEventListener("abort", abort, { once: true })
+    try {
+      const turn = await note(chat, messageOf(sender, chat, call), { id: input, whenBusy: "queue" })
+      await Promise.race([turn.ended, aborted.promise])
+      if (call.signal.aborted) {
+        await withdraw(chat, input).catch(() => undefined)
+        return failed(call, "cancelled", "the call was cancelled")
+      }
+      const receipt = await turn.receipt
+      if (receipt.status === "rejected") return receiptOf(call, receipt)
+      const { thread, lastHaltedReason } = living(chat)?.context?.record ?? {}
+      const answer = replyTo(thread?.messages ?? [], input)
+      if (answer !== undefined) return HandlerResult.ok(answer)
+      return failed(
+        call,
+        "child_failed",
+        `${call.to} ended without an answer, because of ${lastHaltedReason ?? "a crash"}`
+      )
+    } finally {
+      call.signal.removeEventListener("abort", abort)
+      over()
+    }
+  }
+}
+
+/** The last text after the message of this input, and before the next message of a user. */
+const replyTo = (messages: ReadonlyArray<Message>, input: string): string | undefined => {
+  const at = messages.findLastIndex(({ role, metadata }) => role === "user" && inputIn(metadata) === input)
+  if (at === -1) return undefined
+  const next = messages.findIndex(({ role }, index) => index > at && role === "user")
+  const replies = messages.slice(at + 1, next === -1 ? undefined : next).filter(({ role }) => role === "assistant")
+  return replies.map(text).findLast((said) => said.trim() !== "")
+}
+
+const inputIn = (metadata: Message["metadata"]): unknown => {
+  const sender = metadata?.["from"]
+  return typeof sender === "object" && sender !== null ? Reflect.get(sender, "input") : undefined
+}
+
+/** The message with who sent it; people and observers read this in its metadata. */
+const messageOf = (sender: FamilyChat, to: string, call: AgentMessage): UserMessage => {
+  const input = `${call.kind}-${digest(call.key)}`
+  const content = `${fromOf(sender, to)} ${call.kind === "tell" ? "says" : "asks"}:\n${call.text}`
+  return { role: "user", content, metadata: { from: { chat: sender.id, kind: call.kind, input } } }
+}
+
+/** The name of the sender, as the other agent can address it. */
+const fromOf = ({ id, context }: FamilyChat, to: string): string => {
+  const isParent = context?.record.children?.includes(to) === true
+  return isParent ? "The agent that called you (parent)" : `The agent ${shortIdOf(id, agentIn(id))}`
+}
+
+const receiptOf = (call: AgentMessage, receipt: Receipt): Returned => {
+  if (receipt.status !== "rejected") return HandlerResult.ok({ receipt: receipt.status, to: call.to })
+  const { reason, error } = receipt
+  return refused(call, { refused: reason, message: error instanceof SessionError ? error.message : describe(error) })
+}
+
+/** A refused message has its receipt; a refused question is a failed call. */
+const refused = (
+  call: AgentMessage,
+  { refused: reason, message }: { readonly refused: string; readonly message: string }
+): Returned =>
+  call.kind === "tell"
+    ? HandlerResult.ok({ receipt: "refused", to: call.to, reason, message })
+    : failed(call, "child_refused", message, reason)
+
+const failed = (
+  { toolCall }: AgentMessage,
+  error: "cancelled" | "child_failed" | "child_refused",
+  message: string,
+  reason?: string
+): HandlerResult.Failed =>
+  HandlerResult.error(
+    new ToolError(error, {
+      message,
+      toolName: toolCall.name,
+      toolCallId: toolCall.id,
+      ...(reason !== undefined && { metadata: { reason } })
+    })
+  )

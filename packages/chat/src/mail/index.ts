@@ -1,0 +1,2 @@
+/** The messages that agents send each other. */
+export { AgentMail } from "./agentMail.ts"

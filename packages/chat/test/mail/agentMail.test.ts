@@ -1,0 +1,218 @@
+/** TELL1 to TELL5, ASK1, ASK2: the messages that agents send each other. */
+import { expect, test } from "vitest"
+import { until } from "../double/hop.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { calls, said, says } from "../double/scripts.ts"
+import { childrenIn, idsIn, withoutId } from "../double/subagents.ts"
+import { ask, message as tell } from "../../src/agents/messageTools.ts"
+import { subagent } from "../../src/agents/subagentTool.ts"
+import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Request } from "../../src/model/Request.ts"
+import { memory } from "../../src/store/Store.ts"
+import { askUser } from "../../src/values/HandlerResult.ts"
+import { tool } from "../../src/tool/functionTool.ts"
+import type { ChatRef } from "../../src/troupe/ChatRef.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
+
+const check = leakCheck()
+
+/** What an agent does: a line such as `tell parent: found`, or a text that it answers. `%` is the id of the first result. */
+const doing = (messages: Request["messages"], line: string): Script => {
+  const [, verb = "", to = "", words = ""] = /^(tell|ask|call|later|slow|which) ?([^:]*):? ?(.*)$/u.exec(line) ?? []
+  const named = to.replace("%", idsIn({ messages })[0] ?? "none")
+  if (verb === "") return says(line)
+  if (verb === "slow" || verb === "which") return calls(verb)
+  if (verb === "tell" || verb === "ask") return calls([verb, { to: named, message: words }])
+  return calls([verb === "call" ? "research" : "later", { input: words, ...(named !== "" && { agent: named }) }])
+}
+
+/** Does the lines of its last input, one after another, and answers with the results. */
+const doingLines =
+  (between: string) =>
+  ({ messages }: Request): Script => {
+    const at = messages.findLastIndex(
+      ({ role, ...one }) => role === "user" && !("writer" in one && one.writer !== undefined)
+    )
+    const lines = said(messages[at])
+      .replace(/^.* (asks|says):\n/u, "")
+      .split(between)
+    const done = messages.slice(at + 1)
+    const results = done.filter(({ role }) => role === "tool").map(withoutId)
+    const told = done.filter(({ role }) => role === "user").map((message) => said(message))
+    const next = lines[results.length]
+    return next === undefined || (results.length > 0 && !/^(tell|ask|call|later|slow|which)/u.test(next))
+      ? says([...results, ...told, ...(next === undefined ? [] : [next])].join(" | "))
+      : doing(messages, next)
+  }
+
+const working = doingLines("; ")
+
+/** Agents that work on lines; `slow` ends when the test says so. */
+const start = async (changed: Partial<TroupeOptions> = {}) => {
+  const release = Promise.withResolvers<string>()
+  const slow = tool({ name: "slow", effect: "read", execute: () => release.promise })
+  const messages = [tell({ to: ["parent", "children", "siblings"] }), ask({ to: ["parent", "children", "siblings"] })]
+  const tools = [...messages, subagent("research"), subagent("research", { name: "later", background: true })]
+  const research = check.fake({ respond: doingLines(" && ") })
+  const store = memory()
+  const { troupe } = await check.troupe({
+    adapter: check.fake({ respond: working }),
+    tools,
+    agents: { research: { adapter: research, tools: [slow, ...tools] } },
+    store,
+    ...changed
+  })
+  return { troupe, store, research, release }
+}
+
+const answerTo = async (chat: ChatRef, input: string) => (await chat.send(input).result()).finalResponse?.outputText
+
+const threadOf = async (store: Awaited<ReturnType<typeof start>>["store"], id: string) =>
+  (await store.load(id))?.thread.messages.map(said) ?? []
+
+test("TELL1 a message to an agent that works joins its turn, and its receipt is the result of the call", async () => {
+  const { troupe, store, research, release } = await start()
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "call: dig")
+  await answerTo(chat, "later %: slow")
+  await until(() => research.requests.length === 2)
+  expect(await answerTo(chat, "tell %: look left")).toContain('{"receipt":"pending"')
+  release.resolve("seen")
+  const [child = ""] = await childrenIn(store)
+  await until(() => research.requests.length === 3)
+  await until(() => chat.thread.messages.some((message) => said(message).includes("has ended: done")))
+  const thread = await threadOf(store, child)
+  expect(thread.filter((line) => line.includes("look left") && !line.includes("|"))).toEqual([
+    "The agent that called you (parent) says:\nlook left"
+  ])
+  expect(thread.at(-1)).toContain("look left")
+})
+
+test("TELL2 a message to an agent that rests waits in the store, and the agent reads it before its next input", async () => {
+  const { troupe, store } = await start()
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "call: dig")
+  expect(await answerTo(chat, "tell %: look left")).toMatch(/^\{"receipt":"pending","to":"research-/u)
+  const [child = ""] = await childrenIn(store)
+  expect((await store.load(child))?.inbox?.map(({ message }) => said(message))).toEqual([
+    "The agent that called you (parent) says:\nlook left"
+  ])
+  expect(await answerTo(chat, "call %: down")).toBe("down")
+  const thread = await threadOf(store, child)
+  expect(thread.filter((line) => line.endsWith("says:\nlook left"))).toHaveLength(1)
+  expect((await store.load(child))?.inbox ?? []).toEqual([])
+})
+
+test("TELL2 a message that no agent can get is refused with the reason, and so is one that the tool does not permit", async () => {
+  const { troupe, store } = await start({ tools: [tell(), subagent("research")] })
+  const chat = await troupe.chat("c")
+  expect(await answerTo(chat, "tell parent: hello")).toContain(
+    '"receipt":"refused","to":"parent","reason":"unknown_agent"'
+  )
+  expect(await answerTo(chat, "tell nobody: hello")).toContain("there is no agent nobody; this chat knows none")
+  await answerTo(chat, "call: dig")
+  const [child = ""] = await childrenIn(store)
+  await store.delete(child)
+  expect(await answerTo(chat, "tell %: hello")).toContain('"reason":"deleted"')
+  const strict = await start({ tools: [tell({ to: ["parent"] }), subagent("research")] })
+  const other = await strict.troupe.chat("c")
+  await answerTo(other, "call: dig")
+  expect(await answerTo(other, "tell research: hello")).toContain('"reason":"not_allowed"')
+})
+
+test("TELL2 no more tells wait for an agent than inputs may wait for a chat", async () => {
+  const { troupe } = await start({ maxWaitingInputs: 2 })
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "call: dig")
+  await answerTo(chat, "tell %: a; tell %: b")
+  expect(await answerTo(chat, "tell %: c")).toContain('"reason":"inbox_full"')
+})
+
+test("TELL3 a message of an agent in the background starts a turn of its parent", async () => {
+  const { troupe } = await start()
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "later: tell parent: half done")
+  const told = () => chat.thread.messages.filter((one) => one.role === "user" && said(one).endsWith("says:\nhalf done"))
+  await until(() => chat.thread.messages.some((message) => said(message).includes("has ended: done")))
+  expect(told().map(said)).toEqual([expect.stringMatching(/^The agent research-\w{8} says:\nhalf done$/u)])
+})
+
+test("TELL3 a message answers no question that a person was asked", async () => {
+  const which = tool({ name: "which", effect: "read", execute: () => askUser("Which one?") })
+  const messages = [tell(), subagent("research", { name: "later", background: true })]
+  const { troupe, release } = await start({ tools: [...messages, which] })
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "later: slow && tell parent: half done")
+  await chat.send("which").result()
+  release.resolve("seen")
+  await until(() => (chat.getSnapshot()?.context.inbox.length ?? 0) === 2)
+  expect(chat.getSnapshot()?.context.pendingQuestion?.question).toBe("Which one?")
+  await chat.send("the blue one").result()
+  await until(() => chat.thread.messages.some((message) => said(message).includes("has ended: done")))
+  const users = chat.thread.messages.flatMap((one) => (one.role === "user" ? [said(one)] : [])).slice(1)
+  expect(users).toEqual([
+    "which",
+    "the blue one",
+    expect.stringContaining("says:\nhalf done"),
+    expect.stringContaining("done")
+  ])
+})
+
+test("TELL1 a message whose program ended before its receipt is one message when the call runs again", async () => {
+  const kept = memory()
+  const first = await start({ store: kept })
+  await answerTo(await first.troupe.chat("c"), "call: dig")
+  const [child = ""] = await childrenIn(kept)
+  await first.troupe.stop()
+  const written = Promise.withResolvers<void>()
+  const cut = {
+    ...kept,
+    accept: async (...args: Parameters<typeof kept.accept>) => {
+      const accepted = await kept.accept(...args)
+      if (args[0] !== child) return accepted
+      written.resolve()
+      return new Promise<typeof accepted>(() => {})
+    }
+  }
+  const second = await start({ store: cut })
+  const turn = (await second.troupe.chat("c")).send("tell %: look left").result()
+  turn.catch(() => {})
+  await written.promise
+  await second.troupe.stop()
+  const third = await start({ store: kept })
+  const chat = await third.troupe.chat("c")
+  expect((await chat.retry().result()).finalResponse?.outputText).toContain('"receipt":"pending"')
+  expect((await kept.load(child))?.inbox).toHaveLength(1)
+})
+
+test("ASK1 an agent asks another one beside it, and the answer is the result of the call", async () => {
+  const { troupe } = await start()
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "call: dig")
+  const [first = ""] = idsIn(chat.thread)
+  expect(await answerTo(chat, `call: ask ${first}: how deep`)).toBe("how deep")
+  expect(await answerTo(chat, "ask %: how wide")).toBe("how wide")
+})
+
+test("ASK1 an agent in the background asks its parent, whose reply is the answer", async () => {
+  const { troupe } = await start()
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "later: ask parent: which one")
+  await until(() => chat.thread.messages.some((message) => said(message).includes("has ended: done")))
+  const end = chat.thread.messages.map(said).find((line) => line.includes("has ended: done")) ?? ""
+  expect(end).toMatch(/has ended: done\.\n.*asks:\nwhich one/su)
+})
+
+test("ASK2 a question to an agent that waits for the one that asks is refused at once, and the error names the cycle", async () => {
+  const { troupe } = await start()
+  const chat = await troupe.chat("c")
+  const answer = await answerTo(chat, "call: ask parent: which one")
+  expect(answer).toMatch(/child_refused: these agents would wait for each other: (research-\w+) → the first chat → \1/u)
+})
+
+test("TELL5 without a chat of a Troupe with agents a message fails with not_found", async () => {
+  const { troupe } = await check.troupe({ adapter: check.fake({ respond: working }), tools: [tell()] })
+  const chat = await troupe.chat("c")
+  expect(await answerTo(chat, "tell parent: hello")).toContain("not_found")
+  expect(() => tell({ whenBusy: "now" as never })).toThrow("whenBusy")
+})
