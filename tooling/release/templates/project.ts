@@ -60,6 +60,8 @@ export interface Running {
   readonly output: () => string
   /** Writes to its standard input. */
   readonly type: (text: string) => void
+  /** Ends its standard input. */
+  readonly endInput: () => void
   /** Resolves when its output has a text, and rejects when it ends before. */
   readonly prints: (text: string | RegExp) => Promise<void>
   readonly ended: Promise<number | null>
@@ -100,7 +102,13 @@ export const whileRunning = async <A>(
       )
     })
   try {
-    return await use({ output: () => text, type: (line) => void child.stdin.write(line), prints, ended })
+    return await use({
+      output: () => text,
+      type: (line) => void child.stdin.write(line),
+      endInput: () => void child.stdin.end(),
+      prints,
+      ended
+    })
   } finally {
     endAll(child)
     await ended

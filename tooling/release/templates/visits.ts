@@ -96,7 +96,7 @@ export const cluster: Visit = (place) => overHttp("")(place)
 
 /** A conversation in the terminal, with a decision. */
 export const terminal: Visit = ({ project, manager, env }) =>
-  whileRunning(scriptCommand(manager, "dev"), project, env, async ({ type, prints, ended, output }) => {
+  whileRunning(scriptCommand(manager, "dev"), project, env, async ({ type, endInput, prints, ended, output }) => {
     await prints("› ")
     type("Where is order 7?\n")
     await prints(/sent on Monday\.\s+› /)
@@ -104,8 +104,9 @@ export const terminal: Visit = ({ project, manager, env }) =>
     await prints("[y/N] ")
     type("y\n")
     await prints(/are paid back\.\s+› /)
-    type("\u0004")
-    return check((await Promise.race([ended, Promise.resolve(0)])) === 0, output())
+    endInput()
+    const code = await ended
+    return check(code === 0, `ended with ${code}: ${output()}`)
   })
 
 /** A team that asks a person. */
