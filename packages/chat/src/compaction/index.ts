@@ -1,10 +1,3 @@
 /** What a request has of a long thread, and the port by which a chat compacts it. */
-export type {
-  CompactionCause,
-  CompactionPlan,
-  CompactionSource,
-  Compactor,
-  SummaryReply,
-  SummaryRequest
-} from "./Compactor.ts"
+export type { CompactionPlan, CompactionSource, Compactor } from "./Compactor.ts"
 export { planTool, resultOf, sentMessages, trailingNote } from "./sent.ts"

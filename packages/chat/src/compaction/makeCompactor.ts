@@ -12,7 +12,7 @@ import { prune, type Strategy, summarise } from "./strategies.ts"
 import { ValidationError } from "../errors/index.ts"
 
 /** When a compaction is due, and how it is done. Either `maxTokens` or `window` must be given. */
-export interface CompactionOptions {
+interface CompactionOptions {
   /** The most tokens of a request. Default: `share` of `window`. */
   readonly maxTokens?: number | undefined
   /** The tokens that the model can read at once. */

@@ -25,7 +25,7 @@ export const sentMessages = ({ messages, compaction }: Thread): ReadonlyArray<Me
 }
 
 /** The message in place of those that a request leaves out. */
-export const summaryMessage = ({ upTo, summary }: Pick<Compaction, "upTo" | "summary">): UserMessage => {
+const summaryMessage = ({ upTo, summary }: Pick<Compaction, "upTo" | "summary">): UserMessage => {
   const about = `The first ${upTo} messages of this conversation are not in this request.`
   return {
     role: "user",
@@ -42,7 +42,7 @@ export const resultOf = ({ content }: ToolMessage): string =>
         .join("\n")
 
 /** A result as its head and its tail, with the number by which `read_result` finds it; any other message unchanged. */
-export const shortResult = (message: Message, place: number, characters: number): Message => {
+const shortResult = (message: Message, place: number, characters: number): Message => {
   if (message.role !== "tool") return message
   const text = resultOf(message)
   if (text.length <= characters) return typeof message.content === "string" ? message : { ...message, content: text }
@@ -85,7 +85,7 @@ export const trailingNote = ({ messages, compaction }: Thread): ReadonlyArray<Us
 }
 
 /** The name of the tool that recalls memories. */
-export const recallTool = "recall"
+const recallTool = "recall"
 
 /** Whether a message is the result of a call that recalled memories, which a summary leaves out. */
 export const isRecalled = (message: Message, names: ReadonlyMap<string, string>): boolean =>

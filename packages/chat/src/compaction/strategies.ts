@@ -1,7 +1,7 @@
 /** The strategies of a compaction, as data. */
 
 /** What a strategy of the program sees. */
-export interface StrategyView {
+interface StrategyView {
   /** The places where the thread may be cut, in order. */
   readonly cuts: ReadonlyArray<number>
   /** How many of the first messages requests leave out so far. */
@@ -13,7 +13,7 @@ export interface StrategyView {
 }
 
 /** Which results of calls are shortened. */
-export interface PruneOptions {
+interface PruneOptions {
   /** How many of the last steps with calls stay whole. Default: 4. */
   readonly keepSteps?: number
   /** The characters of the head and the tail. Default: 1,000. */
@@ -21,13 +21,13 @@ export interface PruneOptions {
 }
 
 /** Which messages stay. */
-export interface WindowOptions {
+interface WindowOptions {
   /** The tokens of the last messages that stay. Default: three tenths of the bound. */
   readonly keepTokens?: number | undefined
 }
 
 /** Which messages stay, and how the summary of the others is written. */
-export interface SummariseOptions extends WindowOptions {
+interface SummariseOptions extends WindowOptions {
   /** The most tokens of the summary. Default: an eighth of the bound, and at most 2,000. */
   readonly maxTokens?: number | undefined
   /** The model that writes the summary. Default: that of the chat. */

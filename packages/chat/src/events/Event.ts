@@ -213,7 +213,7 @@ export type RequestDelayed = z.infer<typeof RequestDelayed>
 
 /** Requests have a summary in place of the first messages from now on. Comes before the events of the adapter. */
 const ThreadCompacted = z.object({ type: z.literal("thread_compacted"), compaction: Compaction }).readonly()
-export type ThreadCompacted = z.infer<typeof ThreadCompacted>
+type ThreadCompacted = z.infer<typeof ThreadCompacted>
 
 /** What an adapter yields: the parts of a reply as they arrive, and one `message_completed` at its end. */
 export type AdapterEvent =

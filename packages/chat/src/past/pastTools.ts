@@ -15,7 +15,7 @@ const pastOf = ({ chat }: ToolContext): ChatPast | undefined => chat?.past
 const noPast = () => error("This call has no chat, so it has no past; use the tool in a chat of a Troupe")
 
 /** How long a page of `read_result` is. */
-export interface ReadResultOptions {
+interface ReadResultOptions {
   /** The characters of a page. Default: 8,000. */
   readonly pageCharacters?: number | undefined
 }
@@ -44,7 +44,7 @@ export const readResult = ({ pageCharacters = 8_000 }: ReadResultOptions = {}): 
   })
 
 /** Where `search_history` searches, and how much it returns. */
-export interface SearchHistoryOptions {
+interface SearchHistoryOptions {
   /** The most messages of one search. Default: 5. */
   readonly limit?: number | undefined
   /** The characters of each message. Default: 500. */

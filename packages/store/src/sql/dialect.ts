@@ -86,7 +86,7 @@ export interface Dialect {
 }
 
 /** A search in messages: `where` is a condition on `id`. */
-export interface MessageSearch {
+interface MessageSearch {
   readonly stems: ReadonlyArray<string>
   readonly where: Query
   readonly limit: number
