@@ -22,10 +22,12 @@ export default defineConfig({
   cacheDir: "node_modules/.cache/vitepress",
   sitemap: { hostname: site },
   metaChunk: true,
+  // The theme's home page has no landmark.
+  transformHtml: (code) => code.replace('<div class="VPHome', '<div role="main" class="VPHome'),
   markdown: {
     // A heading has the same anchor here and where the repository is shown.
     anchor: { slugify: slug },
-    theme: { light: "github-light-high-contrast", dark: "github-dark" },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: (md) => {
       withGuarantees(md)
       withSourceLinks(md)

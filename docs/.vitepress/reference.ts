@@ -109,7 +109,6 @@ for (const path of written) {
 interface Item {
   text: string
   link?: string
-  collapsed?: boolean
   items?: Array<Item>
 }
 
@@ -125,7 +124,6 @@ const groups = Map.groupBy(
 )
 const sidebar: Array<Item> = [...groups].map(([text, paths]) => ({
   text,
-  collapsed: true,
   items: paths.map((path) => ({
     text:
       path

@@ -9,11 +9,10 @@ import type { DefaultTheme } from "vitepress"
 
 const page = (text: string, link: string): DefaultTheme.SidebarItem => ({ text, link })
 
-const group = (
-  text: string,
-  items: ReadonlyArray<DefaultTheme.SidebarItem>,
-  collapsed?: boolean
-): DefaultTheme.SidebarItem => ({ text, items: [...items], ...(collapsed === undefined ? {} : { collapsed }) })
+const group = (text: string, items: ReadonlyArray<DefaultTheme.SidebarItem>): DefaultTheme.SidebarItem => ({
+  text,
+  items: [...items]
+})
 
 /** The groups of pages, in the order of reading. */
 const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
@@ -42,82 +41,58 @@ const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
     page("Tools and people", "/cookbook/tools"),
     page("Agents and servers", "/cookbook/agents")
   ]),
-  group(
-    "Tools and people",
-    [
-      page("Results with images", "/tool-results"),
-      page("Control of running tools", "/control"),
-      page("Durable calls and approvals", "/durable-calls"),
-      page("The human inbox", "/human-inbox"),
-      page("Hooks", "/hooks"),
-      page("Dispatch without a chat", "/dispatch"),
-      page("MCP", "/mcp"),
-      page("Finding tools", "/finding-tools"),
-      page("Skills", "/skills")
-    ],
-    true
-  ),
-  group("Agents", [page("Sub-agents", "/sub-agents"), page("Background work", "/background-work")], true),
-  group(
-    "Conversations",
-    [
-      page("The log of a conversation", "/history"),
-      page("Long conversations", "/long-conversations"),
-      page("Reasoning", "/reasoning"),
-      page("Images and files", "/multi-modal"),
-      page("Cost", "/cost")
-    ],
-    true
-  ),
-  group(
-    "Pages and servers",
-    [
-      page("React", "/react"),
-      page("The observer", "/observer"),
-      page("Protocols", "/protocols"),
-      page("Posted messages", "/posts"),
-      page("Deploying", "/deploying"),
-      page("Many machines", "/scaling"),
-      page("Tracing", "/tracing")
-    ],
-    true
-  ),
-  group(
-    "OTP for TypeScript",
-    [
-      page("Processes", "/processes"),
-      page("Supervision", "/supervision"),
-      page("State machines", "/state-machines"),
-      page("Tasks", "/tasks"),
-      page("Back-pressure", "/back-pressure"),
-      page("Parity with Elixir", "/otp-parity")
-    ],
-    true
-  ),
-  group(
-    "Concepts",
-    [
-      page("Six ideas", "/concepts"),
-      page("How a turn runs", "/how-a-turn-runs"),
-      page("Design", "/design"),
-      page("Guarantees", "/guarantees"),
-      page("Glossary", "/glossary")
-    ],
-    true
-  ),
-  group(
-    "Coming from",
-    [
-      page("The AI SDK", "/coming-from-the-ai-sdk"),
-      page("LangGraph", "/coming-from-langgraph"),
-      page("OpenAI Agents", "/coming-from-openai-agents"),
-      page("Mastra", "/coming-from-mastra"),
-      page("Elixir", "/coming-from-elixir"),
-      page("XState", "/coming-from-xstate"),
-      page("ALLM", "/coming-from-allm")
-    ],
-    true
-  ),
+  group("Tools and people", [
+    page("Results with images", "/tool-results"),
+    page("Control of running tools", "/control"),
+    page("Durable calls and approvals", "/durable-calls"),
+    page("The human inbox", "/human-inbox"),
+    page("Hooks", "/hooks"),
+    page("Dispatch without a chat", "/dispatch"),
+    page("MCP", "/mcp"),
+    page("Finding tools", "/finding-tools"),
+    page("Skills", "/skills")
+  ]),
+  group("Agents", [page("Sub-agents", "/sub-agents"), page("Background work", "/background-work")]),
+  group("Conversations", [
+    page("The log of a conversation", "/history"),
+    page("Long conversations", "/long-conversations"),
+    page("Reasoning", "/reasoning"),
+    page("Images and files", "/multi-modal"),
+    page("Cost", "/cost")
+  ]),
+  group("Pages and servers", [
+    page("React", "/react"),
+    page("The observer", "/observer"),
+    page("Protocols", "/protocols"),
+    page("Posted messages", "/posts"),
+    page("Deploying", "/deploying"),
+    page("Many machines", "/scaling"),
+    page("Tracing", "/tracing")
+  ]),
+  group("OTP for TypeScript", [
+    page("Processes", "/processes"),
+    page("Supervision", "/supervision"),
+    page("State machines", "/state-machines"),
+    page("Tasks", "/tasks"),
+    page("Back-pressure", "/back-pressure"),
+    page("Parity with Elixir", "/otp-parity")
+  ]),
+  group("Concepts", [
+    page("Six ideas", "/concepts"),
+    page("How a turn runs", "/how-a-turn-runs"),
+    page("Design", "/design"),
+    page("Guarantees", "/guarantees"),
+    page("Glossary", "/glossary")
+  ]),
+  group("Coming from", [
+    page("The AI SDK", "/coming-from-the-ai-sdk"),
+    page("LangGraph", "/coming-from-langgraph"),
+    page("OpenAI Agents", "/coming-from-openai-agents"),
+    page("Mastra", "/coming-from-mastra"),
+    page("Elixir", "/coming-from-elixir"),
+    page("XState", "/coming-from-xstate"),
+    page("ALLM", "/coming-from-allm")
+  ]),
   group("Help", [
     page("Troubleshooting", "/troubleshooting"),
     page("Comparisons", "/comparisons"),
