@@ -88,8 +88,10 @@ const readTurn = (messages: ReadonlyArray<Message.Message>): ReadTurn => {
   const answers = before?.role === "assistant" && before.metadata?.["ask_user"] === true
   const start = answers ? messages.findLastIndex((message, index) => index < last && message.role === "user") : last
   const part = messages.slice(start + 1)
+  // A result of a researcher ends with its id, which a reply leaves out.
+  const contentOf = (message: Message.Message): string => Message.text(message).replace(/\s*\[agent: .+\]$/u, "")
   const results = new Map(
-    part.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, Message.text(message)] as const] : []))
+    part.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, contentOf(message)] as const] : []))
   )
   const steps = part.flatMap((message) =>
     message.role === "assistant" && message.toolCalls !== undefined

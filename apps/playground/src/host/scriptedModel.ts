@@ -57,9 +57,9 @@ const greeting = [
 
 const textOf = (message: Message.Message | undefined): string => (message === undefined ? "" : Message.text(message))
 
-/** The text of a result, or the message of an error. */
+/** The text of a result without the id of its agent, or the message of an error. */
 const saidBy = (result: Message.Message): string => {
-  const text = textOf(result)
+  const text = textOf(result).replace(/\s*\[agent: .+\]$/u, "")
   try {
     const { error } = JSON.parse(text) as { readonly error?: unknown }
     return typeof error === "string" ? error : text

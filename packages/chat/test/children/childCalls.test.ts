@@ -4,6 +4,9 @@ import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, said, says } from "../double/scripts.ts"
 import { childrenIn, delegates, idsIn, withoutId } from "../double/subagents.ts"
+import { childOf } from "../../src/children/childCalls.ts"
+import { blank } from "../../src/store/index.ts"
+import { digest } from "../../src/tool/index.ts"
 import { subagent } from "../../src/agents/subagentTool.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import type { Script } from "../../src/adapter/fakeScript.ts"
@@ -177,4 +180,12 @@ test("SUB7 the usage of a child that is called again counts once for its parent"
   const next = await start({ kept: store }, using)
   await answerTo(await next.troupe.chat("c"), "again up")
   expect((await store.load("c"))?.usage.totalTokens).toBe(40)
+})
+
+test("SUB17 a call that an earlier version began finds its child, whose id names no agent", () => {
+  const call = { key: "c/c0/step.0", agent: "research", child: undefined } as Parameters<typeof childOf>[1]
+  const children = [`c/~/step.0-${digest(call.key)}`]
+  const parent = { id: "c", context: { record: { ...blank("c"), children } } }
+  expect(childOf(parent, call)).toBe(children[0])
+  expect(childOf({ ...parent, context: undefined }, call)).toBe(`c/~/research-${digest(call.key)}`)
 })
