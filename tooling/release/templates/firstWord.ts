@@ -10,9 +10,10 @@ import { first } from "./projects.ts"
 import { scriptCommand, whileRunning } from "./project.ts"
 
 /** Creates a project in a fresh folder, installs it, starts it and asks. Resolves with the seconds until the first word. */
-export const firstWordSeconds = async (folder: string, env: NodeJS.ProcessEnv): Promise<number> => {
+export const firstWordSeconds = async (folder: string, shared: NodeJS.ProcessEnv): Promise<number> => {
   const fresh = join(folder, "fresh")
   mkdirSync(fresh)
+  const env = { ...shared, npm_config_cache: join(fresh, "cache") }
   const startedAt = performance.now()
   const args = ["create", "--yes", "troupe@latest", "app", "--", "--template", first, "--install"]
   const [failure] = failureOf(await run("npm", args, fresh, env))

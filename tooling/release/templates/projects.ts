@@ -9,8 +9,8 @@ import { cluster, next, otp, react, server, team, terminal, type Visit } from ".
 /** The template of the timed project. */
 export const first = "terminal"
 
-/** A project. */
-interface Project {
+/** A project, and what is done with it. */
+export interface Project {
   readonly name: string
   readonly options: Options
   /** The scripts that run to their end, in this order. */

@@ -11,7 +11,7 @@ import { freePort } from "../../../packages/store/test/double/freePort.ts"
 import { hasFile, type Options, type Running, scriptCommand, whileRunning } from "./project.ts"
 
 /** What a visit needs. */
-interface Place {
+export interface Place {
   readonly project: string
   readonly manager: Options["manager"]
   readonly env: NodeJS.ProcessEnv
