@@ -19,7 +19,7 @@ export {
 export type { DecidedBefore, Opened } from "./openCalls.ts"
 export { closed, goingOn, manualOf, revived } from "./recovery.ts"
 export { StepRun } from "./stepRun.ts"
-export type { StepData, StepEnding, StepLive, StepProgress, StepWatcher } from "./stepState.ts"
+export type { StepEnding, StepLive, StepProgress, StepWatcher } from "./stepState.ts"
 export { withoutUnsavable } from "./unstorable.ts"
 export type { Compacting, CompactionOpening, CompactionStep } from "./compactionRun.ts"
 export { compactingAfter, Compactions, counted, leadsToCompaction } from "./compactionRun.ts"
