@@ -96,6 +96,7 @@ const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
   group("Help", [
     page("Troubleshooting", "/troubleshooting"),
     page("Comparisons", "/comparisons"),
+    page("Versions", "/versions"),
     page("Upgrading", "/upgrading")
   ])
 ]

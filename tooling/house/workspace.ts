@@ -11,10 +11,19 @@ export interface Manifest {
   readonly name: string
   readonly private?: boolean
   readonly type?: string
+  readonly license?: string
+  readonly keywords?: ReadonlyArray<string>
+  readonly homepage?: string
+  readonly bugs?: { readonly url: string }
+  readonly repository?: { readonly type: string; readonly url: string; readonly directory: string }
   readonly engines?: { readonly node?: string }
   readonly files?: ReadonlyArray<string>
   readonly exports?: Readonly<Record<string, unknown>>
-  readonly publishConfig?: { readonly exports?: Readonly<Record<string, unknown>> }
+  readonly publishConfig?: {
+    readonly access?: string
+    readonly provenance?: boolean
+    readonly exports?: Readonly<Record<string, unknown>>
+  }
   readonly scripts?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>

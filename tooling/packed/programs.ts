@@ -41,6 +41,12 @@ const namesBySpecifier = ({ folder, manifest }: WorkspacePackage): ReadonlyArray
   ])
 }
 
+/** A module with the code of an example, which asserts its results. */
+export const asserting = (code: string): string => `import { deepStrictEqual } from "node:assert/strict"
+const ${expectName} = (value) => ({ toEqual: (expected) => deepStrictEqual(value, expected) })
+${rewriteAssertions(code)}
+`
+
 /** Writes the examples of the project's README and of each package's, as modules that assert their results. */
 export const writeExamples = (folder: string, libraries: ReadonlyArray<WorkspacePackage>) => {
   const [thirtyLines] = markdownExamples(readText("README.md"))
@@ -51,11 +57,7 @@ export const writeExamples = (folder: string, libraries: ReadonlyArray<Workspace
     .flatMap((path) => markdownExamples(readText(path)).map((example) => ({ path, example })))
   return [{ path: "README.md", example: thirtyLines }, ...found].map(({ path, example }, index) => {
     const file = `example${index}.js`
-    const code = `import { deepStrictEqual } from "node:assert/strict"
-const ${expectName} = (value) => ({ toEqual: (expected) => deepStrictEqual(value, expected) })
-${rewriteAssertions(example.code)}
-`
-    writeFileSync(join(folder, file), code)
+    writeFileSync(join(folder, file), asserting(example.code))
     return { title: `${path}: "${example.title}"`, file }
   })
 }

@@ -1,5 +1,5 @@
 /**
- * A project outside of the workspace, with the tarballs installed by npm.
+ * A project outside of the workspace, with the packages installed by npm.
  *
  * @module
  */
@@ -21,14 +21,15 @@ const consumer = join(import.meta.dirname, "consumer")
 export const install = async (
   folder: string,
   tarballs: ReadonlyArray<Tarball>,
-  versions: Versions
+  versions: Versions,
+  env: NodeJS.ProcessEnv
 ): Promise<ReadonlyArray<string>> => {
   mkdirSync(folder, { recursive: true })
   cpSync(consumer, join(folder, "src"), { recursive: true })
-  const ours = Object.fromEntries(tarballs.map(({ name, path }) => [name, `file:${path}`]))
+  const ours = Object.fromEntries(tarballs.map(({ name, version }) => [name, version]))
   writeJson(folder, "package.json", { name: "consumer", type: "module", dependencies: { ...ours, ...versions } })
   for (const resolution of resolutions) writeJson(folder, `tsconfig.${resolution}.json`, configOf(resolution))
-  const installed = await run("npm", ["install", "--no-audit", "--no-fund", "--no-update-notifier"], folder)
+  const installed = await run("npm", ["install"], folder, env)
   if (!installed.ok) return [installed.output]
   return doubled(folder, tarballs, versions)
 }
@@ -88,5 +89,5 @@ const configOf = (resolution: string): object => ({
   include: ["src"]
 })
 
-const writeJson = (folder: string, name: string, content: object): void =>
+export const writeJson = (folder: string, name: string, content: object): void =>
   writeFileSync(join(folder, name), `${JSON.stringify(content, undefined, 2)}\n`)

@@ -10,11 +10,12 @@ import type { Versions } from "./project.ts"
 /** The packages that the consumer's programs need beside ours. */
 const required = "@types/node @types/react @types/react-dom @xstate/react effect react react-dom xstate zod".split(" ")
 
+/** The version of a package in this workspace. */
+export const versionOf = (name: string): string =>
+  readJson<{ version: string }>(`tooling/node_modules/${name}/package.json`).version
+
 /** The versions of this workspace. */
-export const newest = (): Versions =>
-  Object.fromEntries(
-    required.map((name) => [name, readJson<{ version: string }>(`tooling/node_modules/${name}/package.json`).version])
-  )
+export const newest = (): Versions => Object.fromEntries(required.map((name) => [name, versionOf(name)]))
 
 /** The same, but each peer at the lower end of its range. */
 export const oldest = (manifests: ReadonlyArray<Manifest>): Versions => {

@@ -63,18 +63,19 @@ export const withRegistry = async <A>(
   })
 }
 
-/** Calls `use` with a temporary folder, which is deleted afterwards. */
-export const withFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
+/** Calls `use` with a temporary folder, which is deleted afterwards, or kept on demand. */
+export const withFolder = async <A>(use: (folder: string) => Promise<A>, isKept = false): Promise<A> => {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), "troupe-registry-"))
   try {
     return await use(folder)
   } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+    if (isKept) process.stdout.write(`kept: ${folder}\n`)
+    else rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   }
 }
 
 /** Publishes tarballs to a server, and describes the registry in its folder. */
-const publishAll = async (folder: string, url: string, tarballs: ReadonlyArray<Tarball>): Promise<Registry> => {
+export const publishAll = async (folder: string, url: string, tarballs: ReadonlyArray<Tarball>): Promise<Registry> => {
   const env = environmentOf(folder, url)
   for (const { name, path } of tarballs) {
     const published = await run("npm", ["publish", path, "--provenance=false", "--access=public"], folder, env)

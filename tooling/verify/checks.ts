@@ -48,7 +48,7 @@ const whole = (check: Check): Check => ({ ...counted(check), env: { TROUPE_VOLUM
 export const full = (isTested: boolean): ReadonlyArray<ReadonlyArray<Lane>> => [
   [
     [...(isTested ? [] : [whole(test)]), whole(script("programs", "--maxWorkers", "3"))],
-    [types, counted(script("packed")), counted(script("mcp")), counted(script("fuzz"))],
+    [types, counted(script("release:check")), counted(script("mcp")), counted(script("fuzz"))],
     [...sources, counted(script("storm", "--kept", "--minutes", "0.5"))]
   ],
   [[counted(script("growth"))]]

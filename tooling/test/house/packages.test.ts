@@ -6,6 +6,7 @@ import { promisify } from "node:util"
 import { describe, expect, test } from "vitest"
 import { exactPeers, oursOf } from "../../house/importTable.ts"
 import { exists, root, workspacePackages } from "../../house/workspace.ts"
+import { repository, site } from "../../release/addresses.ts"
 
 const run = promisify(execFile)
 
@@ -41,6 +42,19 @@ describe("a library", () => {
     const ours = Object.keys(manifest.dependencies ?? {}).flatMap((name) => oursOf(name) ?? [])
     const inherited = ours.flatMap(peersOf)
     expect(inherited.filter((name) => !peersOf(short).includes(name))).toEqual([])
+  })
+
+  test.each(libraries)("$folder says where it comes from, and is published for all with its provenance", (found) => {
+    const { license, keywords = [], homepage, bugs, repository: source, publishConfig } = found.manifest
+    expect({ license, homepage, bugs, source }).toEqual({
+      license: "MIT",
+      homepage: site,
+      bugs: { url: `${repository}/issues` },
+      source: { type: "git", url: `git+${repository}.git`, directory: found.folder }
+    })
+    expect(keywords).toContain("troupe")
+    expect(keywords.length).toBeGreaterThan(3)
+    expect(publishConfig).toMatchObject({ access: "public", provenance: true })
   })
 
   test.each(libraries)("PACK1. $folder is built whenever it is packed, and holds no state of the compiler", (found) => {

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib"
 import { dirname, join } from "node:path"
 import { build } from "vite"
 import { expect, test } from "vitest"
@@ -65,7 +66,9 @@ const bundled = async (code: string) => {
   })
   if (!("output" in made)) throw new Error("no bundle")
   return made.output.flatMap((file) =>
-    file.type === "chunk" ? [{ characters: file.code.length, modules: Object.keys(file.modules) }] : []
+    file.type === "chunk"
+      ? [{ characters: file.code.length, bytes: gzipSync(file.code).length, modules: Object.keys(file.modules) }]
+      : []
   )
 }
 
@@ -80,4 +83,14 @@ test("CLIENT1 a bundler keeps of the packages what such a page uses, though it i
     []
   )
   expect(chunks.reduce((sum, { characters }) => sum + characters, 0)).toBeLessThan(30_000)
+})
+
+test("CLIENT1 the hooks, the client and the text of a message are at most 11.2 kB of a page, compressed, beside React", async () => {
+  const chunks = await bundled(`
+    import { Message } from "@troupe/chat/messages"
+    import { TroupeProvider, useChat, useChats } from "@troupe/react"
+    import { Client } from "@troupe/server"
+    export const page = { TroupeProvider, useChat, useChats, connect: Client.connect, text: Message.text }
+  `)
+  expect(chunks.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(11_200)
 })

@@ -14,6 +14,7 @@ import { effectServices } from "./effectClock.ts"
 import { kernelOf, SystemKernel } from "../kernel/index.ts"
 import { attach, type Event, reports } from "../telemetry/index.ts"
 import { effectLogger, type Fault, type Report, SystemLog } from "./systemLog.ts"
+import { checkEngine } from "./supportedEngine.ts"
 import { shutDown } from "./systemShutdown.ts"
 
 export { type CrashReport, System } from "../core/index.ts"
@@ -83,9 +84,10 @@ const checkedSeed = (seed: number | undefined): number | undefined => {
  *
  * **Errors**
  *
- * Throws a `RangeError` for a `seed` that is not a whole number.
+ * Throws a `RangeError` for a `seed` that is not a whole number, and an error on Node before 22.
  */
 export const make = (options?: Options): System => {
+  checkEngine()
   const clock = options?.clock ?? live
   const seed = checkedSeed(options?.seed)
   const services = effectServices(clock, seed)
