@@ -6,6 +6,7 @@ import type { AdapterEvent, Event, ToolEvent } from "../src/events/Event.ts"
 import type { EventStream } from "../src/loop/Chat.ts"
 import * as Chat from "../src/loop/Chat.ts"
 import type { ChatRef } from "../src/troupe/ChatRef.ts"
+import { Troupe } from "../src/troupe/Troupe.ts"
 import * as StructuredOutput from "../src/request/StructuredOutput.ts"
 import type { Conversation } from "../src/record/Conversation.ts"
 import type { ChatView } from "../src/view/ChatView.ts"
@@ -33,6 +34,29 @@ test("a tool's arguments come from its zod schema, as they are after parsing", (
     }
   })
   expectTypeOf(made).toEqualTypeOf<Tool>()
+})
+
+test("a chat takes the names of the Troupe's agents alone", async () => {
+  const troupe = await Troupe.start({ adapter, agents: { billing: {}, support: {} }, agent: "support" })
+  expectTypeOf(troupe.chat)
+    .parameter(1)
+    .toEqualTypeOf<{ readonly agent?: "billing" | "support" | undefined } | undefined>()
+  // @ts-expect-error an agent of another name
+  await troupe.chat("x", { agent: "biling" })
+  // @ts-expect-error the Troupe's own agent is one of its agents
+  await Troupe.start({ adapter, agents: { billing: {} }, agent: "support" })
+  const plain = await Troupe.start({ adapter })
+  expectTypeOf(plain).toEqualTypeOf<Troupe>()
+  expectTypeOf(troupe).toExtend<Troupe>()
+})
+
+test("the arguments of a tool's needsApproval are those of its schema", () => {
+  tool({
+    name: "pay",
+    parameters: z.object({ amount: z.number() }),
+    needsApproval: ({ amount }) => expectTypeOf(amount).toBeNumber() && amount > 100,
+    execute: () => "paid"
+  })
 })
 
 test("a tool's arguments come from any Standard Schema", () => {

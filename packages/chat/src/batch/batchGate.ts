@@ -16,7 +16,16 @@
 import type { System } from "@troupe/otp"
 import * as Hooks from "../gate/Hooks.ts"
 import { text } from "../model/index.ts"
-import { crashed, type Gate, gateBatch, type GateVerdict, isGated, type Permissions, refuse } from "../gate/index.ts"
+import {
+  crashed,
+  type Gate,
+  gateBatch,
+  type GateVerdict,
+  isGated,
+  mayNeedApproval,
+  type Permissions,
+  refuse
+} from "../gate/index.ts"
 import { augmented, haltedAfter, refusalIn, resultOf, type ToolOutcome } from "../call/index.ts"
 import type { ToolBatchInput } from "./batchContract.ts"
 import { isProviderApproval, type Tool, toolFor } from "../tool/index.ts"
@@ -24,12 +33,14 @@ import type { BatchCall } from "./batchCalls.ts"
 
 /** The gate of a batch; `undefined` when neither permissions nor hooks concern calls. */
 export const batchGateOf = (
-  { options: given, messages }: Pick<ToolBatchInput, "options" | "messages">,
+  { options: given, messages, toolsByName }: Pick<ToolBatchInput, "options" | "messages" | "toolsByName">,
   system: System.System,
   calls: ReadonlyArray<BatchCall>
 ): BatchGate | undefined => {
   const { permitted, permissions: own } = given
-  const asked = own ?? (calls.some(({ toolCall }) => isProviderApproval(toolCall)) ? {} : undefined)
+  const isAsked = ({ toolCall }: BatchCall): boolean =>
+    isProviderApproval(toolCall) || mayNeedApproval(toolsByName.get(toolCall.name))
+  const asked = own ?? (calls.some(isAsked) ? {} : undefined)
   const permissions = permitted === true ? listsOf(own) : asked
   const options = permissions === own ? given : { ...given, permissions }
   return isGated(options) || Hooks.has(options.hooks, "PostToolUse", "PostToolUseFailure", ...refusals)

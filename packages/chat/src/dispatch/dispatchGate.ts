@@ -8,11 +8,12 @@
 import type { System } from "@troupe/otp"
 import { make, type Tool } from "../tool/index.ts"
 import type { ToolCall } from "../model/index.ts"
-import { gateBatch, type GateVerdict, isGated } from "../gate/index.ts"
+import { gateBatch, type GateVerdict, isGated, mayNeedApproval } from "../gate/index.ts"
 import type { DispatchState, DispatchTool } from "./dispatchState.ts"
 
 /** Whether the calls of this state are judged. */
-export const isJudged = (state: DispatchState): boolean => state.phase !== undefined || isGated(state)
+export const isJudged = (state: DispatchState): boolean =>
+  state.phase !== undefined || isGated(state) || (state.tools?.some(mayNeedApproval) ?? false)
 
 /** Judges calls one after another; calls after a halt are not judged and are missing in the list. */
 export const judge = (

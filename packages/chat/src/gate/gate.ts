@@ -80,7 +80,7 @@ export const gateCall = async (toolCall: ToolCall, tool: Tool | undefined, gate:
 const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): Promise<GateVerdict> => {
   const { permissions = {}, hooks } = gate
   const mode = gate.mode ?? permissions.mode ?? "default"
-  const ask = permissions.ask ?? (isProviderApproval(toolCall) ? suspend : undefined)
+  const ask = permissions.ask ?? (isProviderApproval(toolCall) || needsApproval(toolCall, tool) ? suspend : undefined)
   const verdict = check(toolCall, tool, { ...permissions, ask }, { mode })
   if (verdict.type === "deny") return denied(toolCall, verdict.denial)
   if (verdict.type === "allow" || ask === undefined) return { type: "allow", toolCall, edited: false }
@@ -100,7 +100,22 @@ const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): P
   return userAnswer.type === "aborted" ? userAnswer : answered(toolCall, userAnswer, permissions)
 }
 
-/** A call that its provider asks about waits when no rule and no person decides (PAPPROVAL1). */
+/** Whether a call of this tool may wait for a person, by the tool's own definition. */
+export const mayNeedApproval = (tool: object | undefined): boolean =>
+  ((tool as Pick<Tool, "needsApproval"> | undefined)?.needsApproval ?? false) !== false
+
+/** Whether a tool says that this call waits for a person. */
+const needsApproval = (toolCall: ToolCall, tool: Tool | undefined): boolean => {
+  if (typeof tool?.needsApproval !== "function") return tool?.needsApproval === true
+  try {
+    const answer: unknown = tool.needsApproval(copied(toolCall).arguments ?? {})
+    return answer !== false
+  } catch {
+    return true
+  }
+}
+
+/** A call that its provider or its tool asks about waits when no rule and no person decides (PAPPROVAL1). */
 const suspend = (): "suspend" => "suspend"
 
 /** Calls the hooks of a refusal and ignores their answers. */

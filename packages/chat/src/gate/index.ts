@@ -1,5 +1,5 @@
 /** The gate before tool calls: permissions, permission modes and hooks. */
-export { gateBatch, isGated, refuse } from "./gate.ts"
+export { gateBatch, isGated, mayNeedApproval, refuse } from "./gate.ts"
 export type { Gate } from "./gate.ts"
 export { hooks, permissions } from "./gateChecks.ts"
 export { haltProblem } from "./haltReason.ts"

@@ -27,7 +27,7 @@ export const make = (
 ): Tool => {
   checkTool(options, "handler")
   const { effect = "write", key, onUnknown = "ask" } = options
-  const { provider, deferred } = options
+  const { provider, deferred, needsApproval } = options
   const parameters = options.parameters ?? packageSchema(provider?.inputSchema) ?? {}
   const background = backgroundOf(options)
   return {
@@ -45,7 +45,8 @@ export const make = (
     onUnknown,
     ...(provider !== undefined && { provider: { id: provider.id, args: provider.args } }),
     ...(background !== undefined && { background }),
-    ...(deferred !== undefined && { deferred })
+    ...(deferred !== undefined && { deferred }),
+    ...(needsApproval !== undefined && { needsApproval })
   }
 }
 

@@ -31,8 +31,8 @@ export const tool = <const P extends Parameters = Readonly<Record<string, unknow
     )
 ): Tool => {
   checkTool(options, "execute")
-  const { execute, key, ...rest } = options
-  const described = { ...rest, key: key as Keyed<Record<string, unknown>>["key"] }
+  const { execute, key, needsApproval, ...rest } = options
+  const described = { ...rest, ...({ key, needsApproval } as Keyed<Record<string, unknown>>) }
   if (execute === undefined) return make(described)
   return make({
     ...described,

@@ -63,6 +63,12 @@ const described = {
   metadata: dictionary.nullish(),
   effect: wordOf("read", "write").optional(),
   key: functionOf(1, "the arguments").optional(),
+  needsApproval: z
+    .custom(
+      (value) => typeof value === "boolean" || (typeof value === "function" && value.length <= 1),
+      "must_be true, false or a function of the arguments"
+    )
+    .optional(),
   onUnknown: wordOf("ask", "fail", "retry").optional(),
   background: z
     .union([z.literal(true), z.strictObject({ afterMs: milliseconds })], "must_be true, or { afterMs } in milliseconds")

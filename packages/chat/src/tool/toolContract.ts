@@ -167,6 +167,8 @@ export interface Tool {
   readonly provider?: ProviderToolPart | undefined
   /** When a call becomes a background task. */
   readonly background?: { readonly afterMs: number; readonly handler: Handler } | undefined
+  /** Whether a call waits for a person. */
+  readonly needsApproval?: boolean | ((args: Readonly<Record<string, unknown>>) => boolean) | undefined
   /** Whether a model has to find the tool, and in which group its name is listed. */
   readonly deferred?: true | { readonly group: string } | undefined
   /** The agent to whom a completed call hands the conversation over; the tools of `handoffs` have it. */

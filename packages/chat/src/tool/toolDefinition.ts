@@ -39,8 +39,16 @@ export interface Described {
   readonly deferred?: true | { readonly group: string } | undefined
 }
 
-/** The function that names the resource of a call. */
+/** The functions of a call's arguments. */
 export interface Keyed<A> {
+  /**
+   * Whether a call waits for a person's decision (human in the loop), as `permissions.ask` with the answer `suspend` for this tool
+   * alone. `permissions.ask` decides in place of it where there is one, and the modes `trusted` and `bypass` let each call run.
+   * Default: no call waits.
+   *
+   * **Contract**: synchronous and without side effects; gets the arguments as the model wrote them. A call whose function throws waits.
+   */
+  readonly needsApproval?: boolean | ((args: A) => boolean) | undefined
   /**
    * Names the resource that a call uses: calls with different keys never conflict. Default: none, and such a call may
    * conflict with every other.

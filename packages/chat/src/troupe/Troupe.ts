@@ -61,7 +61,7 @@ export const Troupe = {
    * await troupe.stop()
    * ```
    */
-  start: async (options: TroupeOptions): Promise<RunningTroupe> => {
+  start: async <Name extends string = string>(options: TroupeOptions<Name>): Promise<RunningTroupe<Name>> => {
     return RunningTroupe.start(options)
   }
 } as const
@@ -69,8 +69,8 @@ export const Troupe = {
 /** The type of a started Troupe: `const troupe: Troupe = await Troupe.start(…)`. */
 export type Troupe = RunningTroupe
 
-/** A started Troupe. */
-export class RunningTroupe {
+/** A started Troupe. `Name` is the type of its agents' names. */
+export class RunningTroupe<Name extends string = string> {
   /** The checks of arguments, for `@troupe/cluster`. */
   readonly checks: typeof argumentChecks = argumentChecks
   /** The system that its processes run in. */
@@ -86,8 +86,8 @@ export class RunningTroupe {
   #stopping: Promise<void> | undefined
 
   /** Starts a Troupe; call `Troupe.start`. */
-  static async start(options: TroupeOptions): Promise<RunningTroupe> {
-    const troupe = new RunningTroupe(options)
+  static async start<Name extends string = string>(options: TroupeOptions<Name>): Promise<RunningTroupe<Name>> {
+    const troupe = new RunningTroupe<Name>(options)
     await troupe.#tree.start(options)
     troupe.#escalation?.start()
     troupe.#reviveTasks(options)
@@ -185,7 +185,7 @@ export class RunningTroupe {
    * `invalid_record` when the stored value is not a chat record, `unknown_agent` when the Troupe has no agent of this name or
    * of the stored one, `other_agent` when the chat has another agent; with a `ValidationError` for an id that is not a string, or that of a sub-agent's conversation.
    */
-  async chat(id: string, options: { readonly agent?: string | undefined } = {}): Promise<LocalChatRef> {
+  async chat(id: string, options: { readonly agent?: Name | undefined } = {}): Promise<LocalChatRef> {
     argumentChecks.chat(id, options)
     const name = askedAgent(options)
     return this.#living.called(id, name === undefined ? undefined : { name })

@@ -19,7 +19,7 @@ import {
 } from "../errors/index.ts"
 import { chatOptionNames, type ChatOptions, EngineOptions, providerAdvice } from "../options/index.ts"
 import type { System } from "@troupe/otp"
-import { type AgentDefinitions, agentOptionFindings } from "../agents/index.ts"
+import { type AgentDefinition, agentOptionFindings } from "../agents/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
 import type { Home } from "../store/index.ts"
 import type * as Store from "../store/Store.ts"
@@ -117,13 +117,14 @@ export const troupeParts = (options: TroupeOptions): TroupeParts => {
  * (`onUnknownTool: "continue"`), and run tools by their effects (`schedule: "effects"`). Three replies in a row whose calls all
  * failed, or that changed nothing, end a turn (`maxMistakes: 3`, `maxUnproductive: 3`; 0 for no bound).
  */
-export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof EngineOptions | "signal" | "requestId"> {
+export interface TroupeOptions<Name extends string = string>
+  extends EngineOptions, Omit<ChatOptions, keyof EngineOptions | "signal" | "requestId"> {
   /** Where conversations are kept. Default: in memory, with a log. */
   readonly store?: Store.Store | undefined
   /** The agents that can serve a conversation, by name. Default: none. */
-  readonly agents?: AgentDefinitions | undefined
+  readonly agents?: Readonly<Record<Name, AgentDefinition>> | undefined
   /** The agent of conversations that begin without the name of one. Default: none; the Troupe's own options serve them. */
-  readonly agent?: string | undefined
+  readonly agent?: NoInfer<Name> | undefined
   /** The system that the chats run in. Default: a new one, which `stop` stops too. */
   readonly system?: System.System | undefined
   /** The name of the new system. Default: `"troupe"`. */
