@@ -46,7 +46,7 @@ const sentPlaces = (thread: Thread.Thread, maxTokens: number): ReadonlySet<numbe
   })
   const plan = compactor.plan({ thread, tools: [] }, {})
   const upTo = plan.type === "compacted" ? plan.compaction.upTo : 0
-  return new Set(thread.messages.keys().filter((place) => place >= upTo))
+  return new Set(Array.from(thread.messages.keys()).filter((place) => place >= upTo))
 }
 
 const folder = process.argv[2]

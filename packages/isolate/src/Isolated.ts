@@ -178,6 +178,7 @@ const ofTool = [
   "onUnknown",
   "background",
   "deferred",
+  "needsApproval",
   "provider"
 ] as const satisfies ReadonlyArray<keyof IsolatedOptions>
 

@@ -18,9 +18,7 @@ export interface Options {
 }
 
 /** The program of each package manager, with its first arguments. */
-export const programs: Readonly<
-  Record<Options["manager"], readonly [program: string, ...args: ReadonlyArray<string>]>
-> = {
+const programs: Readonly<Record<Options["manager"], readonly [program: string, ...args: ReadonlyArray<string>]>> = {
   npm: ["npm"],
   pnpm: ["npx", "--yes", "pnpm@12"],
   bun: [join(root, "examples/node_modules/.bin/bun")]

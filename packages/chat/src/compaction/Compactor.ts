@@ -34,7 +34,7 @@ export interface CompactionCause {
 }
 
 /** A request for a summary. `model` is absent for the model of the chat. */
-export interface SummaryRequest {
+interface SummaryRequest {
   readonly instructions: string
   readonly text: string
   readonly maxTokens: number

@@ -1,5 +1,5 @@
 /** Drives a compactor as a chat does, on a thread without a chat. */
-import { assistant, system, toolResult, user } from "../../src/model/Message.ts"
+import { assistant, toolResult, user } from "../../src/model/Message.ts"
 import type { Message, Thread } from "../../src/model/index.ts"
 import {
   type CompactionPlan,
@@ -57,4 +57,4 @@ export const randomOf = (seed: number): (() => number) => {
   }
 }
 
-export { assistant, system, toolResult, user }
+export { assistant, toolResult, user }
