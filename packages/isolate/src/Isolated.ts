@@ -175,6 +175,7 @@ const ofTool = [
   "metadata",
   "effect",
   "key",
+  "needsApproval",
   "onUnknown",
   "background",
   "deferred",
