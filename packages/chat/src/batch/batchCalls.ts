@@ -11,7 +11,14 @@
  *          it, no policy is called for it, and the model reads the bound.
  */
 import type { Pid } from "@troupe/otp"
-import { type ToolCallEvent, type ToolCallView, toolFailure, type ToolOutcome, toolOutcome } from "../call/index.ts"
+import {
+  aboutOf,
+  type ToolCallEvent,
+  type ToolCallView,
+  toolFailure,
+  type ToolOutcome,
+  toolOutcome
+} from "../call/index.ts"
 import type { ModeWish } from "../gate/index.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import { type ChildWait, continuesChild, type OpenCall, type StepHalt } from "../record/index.ts"
@@ -126,6 +133,7 @@ export class BatchCall implements OrderedCall {
     return {
       id: toolCall.id,
       name: toolCall.name,
+      ...aboutOf(toolCall.arguments),
       status,
       queuedAt,
       startedAt,

@@ -1,6 +1,7 @@
 /** A tool call as a user interface shows it. */
 import type { Pid } from "@troupe/otp"
-import type { Outcome } from "../model/index.ts"
+import { mainArgument } from "../json/index.ts"
+import type { Outcome, ToolCall } from "../model/index.ts"
 import type { ToolCallEvent } from "./callEvents.ts"
 import type { ToolOutcome } from "./toolOutcome.ts"
 
@@ -10,6 +11,8 @@ export interface ToolCallView {
   readonly id: string
   /** As the model called it. */
   readonly name: string
+  /** Its main argument, in one line of at most 80 characters; absent if no argument is a text, a number or a boolean. */
+  readonly about?: string
   /**
    * The state of the call. `queued`: it waits to start. `gating`: the gate judges it. `running`: the handler runs. `cancelling`,
    * `restarting`: the handler was aborted, and the call waits for it; then the call is over, or runs again. `suspended`: it waits
@@ -56,14 +59,21 @@ export interface ToolCallWatcher {
   ) => void
 }
 
+/** The field `about` of a call with these arguments. */
+export const aboutOf = (args: ToolCall["arguments"]): Pick<ToolCallView, "about"> => {
+  const about = mainArgument(args)
+  return about === undefined ? {} : { about }
+}
+
 /** The view of calls that ended without a batch. */
 export const viewOfEnded = (
   ended: ReadonlyArray<Pick<ToolOutcome, "toolCall" | "outcome">>,
   now: number
 ): (() => ReadonlyArray<ToolCallView>) => {
-  const view = ended.map(({ toolCall: { id, name }, outcome }): ToolCallView => ({
+  const view = ended.map(({ toolCall: { id, name, arguments: args }, outcome }): ToolCallView => ({
     id,
     name,
+    ...aboutOf(args),
     status: "done",
     queuedAt: now,
     startedAt: undefined,

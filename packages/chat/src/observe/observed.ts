@@ -82,6 +82,8 @@ export interface Span {
   readonly kind: "turn" | "stream" | "delay" | "queue" | "call" | "drain" | "zombie"
   /** The name of the adapter, of the tool, or of the turn. */
   readonly label: string
+  /** The main argument of the call, in one line of at most 80 characters, if it has one. */
+  readonly about?: string
   /**
    * The row of the call that the span's chat works for, if it is the chat of a sub-agent. A row is the part of the spans' ids
    * before their kind.

@@ -16,7 +16,7 @@ import { resolveModel } from "../options/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import * as Message from "../model/Message.ts"
 import type { LiveChat } from "../live/index.ts"
-import type { ToolCallView } from "../call/index.ts"
+import { aboutOf, type ToolCallView } from "../call/index.ts"
 import type { Turn } from "../inbox/index.ts"
 import type { RequestDelayed } from "../events/index.ts"
 import type { ChatContext } from "../loop/index.ts"
@@ -201,13 +201,14 @@ export class TurnRecorder {
   }
 
   /** Records a zombie of this chat, or its end. */
-  seeZombie({ id: toolCallId, name }: ToolCall, from: number, outcome: string | undefined): void {
+  seeZombie({ id: toolCallId, name, arguments: args }: ToolCall, from: number, outcome: string | undefined): void {
     const to = outcome === undefined ? undefined : this.#clock.now()
     const id = `zombie.${toolCallId}.${from}`
     const known = this.#zombies.get(id)
     if (known !== undefined && (known.to !== undefined || to === undefined)) return
     if (known === undefined && this.#zombies.size >= mostZombies) return
-    this.#zombies.set(id, { id, kind: "zombie", label: beginningOf(name, labelLength), from, to, outcome })
+    const label = beginningOf(name, labelLength)
+    this.#zombies.set(id, { id, kind: "zombie", label, ...aboutOf(args), from, to, outcome })
   }
 }
 
@@ -241,10 +242,18 @@ const rowOf = ({ id }: RecordedTurn, index: number, call: ToolCallView): string 
 
 /** Records the spans of a call: queued, running, and draining after a cancel or restart. */
 const seeCall = (recorded: RecordedTurn, index: number, call: ToolCallView, now: number): void => {
-  const { name: label, status, queuedAt, startedAt, endedAt, outcome } = call
+  const { name: label, about, status, queuedAt, startedAt, endedAt, outcome } = call
   const id = rowOf(recorded, index, call)
   const span = (key: string, kind: Span["kind"], from: number): void =>
-    recorded.put({ id: `${id}.${key}`, kind, label, from, to: undefined, outcome: undefined })
+    recorded.put({
+      id: `${id}.${key}`,
+      kind,
+      label,
+      ...(about !== undefined && { about }),
+      from,
+      to: undefined,
+      outcome: undefined
+    })
   const known = recorded.runs.get(id)
   const waitedUntil = startedAt ?? endedAt
   if (known === undefined) {

@@ -36,6 +36,8 @@ import {
 import type { ChatPhase, ChatSnapshot, ChatStatus, LiveContext, ShownTask } from "./liveView.ts"
 import type { Message, ToolCall, Usage } from "../model/index.ts"
 
+export { mainArgument } from "../json/index.ts"
+
 /** An error in a view: no stack, no cause. */
 interface ErrorView {
   readonly name: string
