@@ -46,7 +46,7 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
     foreign: ["effect", "xstate", "zod", "@effect/sql-pg"],
     node: "all"
   },
-  react: { ours: ["otp", "chat", "server"], foreign: ["effect", "xstate", "react", "elkjs"], node: "none" },
+  react: { ours: ["otp", "chat", "server"], foreign: ["effect", "xstate", "react", "elkjs", "marked"], node: "none" },
   "create-troupe": { ours: [], foreign: ["@clack/prompts"], node: "all" }
 }
 

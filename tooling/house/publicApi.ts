@@ -15,12 +15,14 @@ export interface PublicName extends ExportedName {
   readonly module: string
 }
 
-/** The public modules of a library: the subpath of each entry of its `exports` (`index` for the root), and its file. */
+/** The public modules of a library, without its styles: the subpath of each entry of its `exports` (`index` for the root), and its file. */
 export const publicModules = (folder: string): ReadonlyArray<{ readonly module: string; readonly path: string }> =>
-  Object.entries(readJson<Manifest>(`${folder}/package.json`).exports ?? {}).map(([subpath, target]) => ({
-    module: subpath === "." ? "index" : subpath.slice(2),
-    path: join(folder, String(target))
-  }))
+  Object.entries(readJson<Manifest>(`${folder}/package.json`).exports ?? {})
+    .filter(([subpath]) => !subpath.endsWith(".css"))
+    .map(([subpath, target]) => ({
+      module: subpath === "." ? "index" : subpath.slice(2),
+      path: join(folder, String(target))
+    }))
 
 /**
  * Every name of every public module of a library, sorted by module and name. A namespace is listed by its members, as

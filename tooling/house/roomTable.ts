@@ -30,7 +30,8 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     errors | link | access | http | wire | wire/agUi wire/aiSdk wire/openAi | client post | routes/openAi | routes | server | node`),
   "packages/cluster": floors("placement | lease inner | engine testing home owners | gateway | chats serving | node"),
   "packages/react": floors(`
-    hooks observer/css | observer/parts | observer/chart observer/log observer/timeline observer/tree | observer`),
+    format hooks observer/css | ui/parts observer/parts | ui/message | ui/call
+    | ui/chat ui/lists observer/chart observer/log observer/timeline observer/tree | observer`),
   "apps/cli": floors("options | model tools | output | chat observe"),
-  "apps/playground": floors("suggestions waiting control | host page | cluster")
+  "apps/playground": floors("suggestions control | host page | cluster")
 }

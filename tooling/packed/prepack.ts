@@ -8,7 +8,7 @@
  * @module
  */
 import { build } from "esbuild"
-import { existsSync, globSync, readFileSync, rmSync } from "node:fs"
+import { copyFileSync, existsSync, globSync, readFileSync, rmSync } from "node:fs"
 import { compile } from "../house/compiler.ts"
 import type { Manifest } from "../house/workspace.ts"
 import { bundle } from "./bundle.ts"
@@ -34,6 +34,8 @@ await build({
   legalComments: "none",
   logLevel: "warning"
 })
+
+for (const style of globSync("src/**/*.css")) copyFileSync(style, style.replace(/^src/, "dist"))
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest
 const exported = manifest.publishConfig?.exports ?? {}

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { sqlite } from "@troupe/store"
 import { createServer } from "vite"
-import { chooseModel } from "./host/models.ts"
+import { adapterOf, modelsFor } from "./host/models.ts"
 import { startPlayground } from "./host/playground.ts"
 
 const { values } = parseArgs({ options: { port: { type: "string", default: "5173" } } })
@@ -16,20 +16,25 @@ const folder = join(import.meta.dirname, "..")
 const data = join(folder, "node_modules", ".troupe")
 await mkdir(data, { recursive: true })
 
-const model = chooseModel(process.env)
+const models = modelsFor(process.env)
 const store = sqlite(join(data, "playground.db"))
 const port = Number(values.port)
 const origins = ["localhost", "127.0.0.1"].map((host) => `http://${host}:${port}`)
-const playground = await startPlayground({ adapter: model.adapter, store, origins })
+const playground = await startPlayground({ adapter: adapterOf(models), models, store, origins })
 const page = await createServer({
   root: folder,
   configFile: join(folder, "vite.config.ts"),
   clearScreen: false,
-  server: { port, strictPort: true, host: "127.0.0.1", proxy: { "/troupe": { target: playground.url } } }
+  server: {
+    port,
+    strictPort: true,
+    host: "127.0.0.1",
+    proxy: { "/troupe": { target: playground.url }, "/models.json": { target: playground.url } }
+  }
 })
 await page.listen()
 process.stdout.write(
-  `\n  Troupe's playground: http://127.0.0.1:${port}\n  ${model.label} answers; Ctrl-C ends it\n  npx pnpm@12 observe http://127.0.0.1:${port}/troupe: its processes in a terminal\n`
+  `\n  Troupe's playground: http://127.0.0.1:${port}\n  ${models[0]?.label} answers; Ctrl-C ends it\n  npx pnpm@12 observe http://127.0.0.1:${port}/troupe: its processes in a terminal\n`
 )
 
 const end = async (): Promise<void> => {

@@ -8,6 +8,7 @@ import type { Adapter } from "@troupe/chat/models"
 import type { Store } from "@troupe/chat/store"
 import { Server } from "@troupe/server"
 import { type Listening, listen } from "@troupe/server/Node"
+import type { OfferedModel } from "./models.ts"
 import { pagesOf } from "./pages.ts"
 import { agents, research } from "./team.ts"
 import { tools } from "./tools.ts"
@@ -18,6 +19,8 @@ export interface PlaygroundOptions {
   readonly store: Store.Store
   readonly port?: number | undefined
   readonly pages?: string | undefined
+  /** The models that a message may choose. Default: none. */
+  readonly models?: ReadonlyArray<Pick<OfferedModel, "name" | "label">> | undefined
   /** The other origins whose pages may call it. */
   readonly origins?: ReadonlyArray<string> | undefined
 }
@@ -39,7 +42,7 @@ export const conversations: Omit<TroupeOptions, "adapter" | "store"> = {
 }
 
 /** A Troupe to serve, and how. `control` is the address of the page's other server, which controls the nodes of a cluster. */
-export interface ServedTroupe extends Pick<PlaygroundOptions, "port" | "pages" | "origins"> {
+export interface ServedTroupe extends Pick<PlaygroundOptions, "port" | "pages" | "origins" | "models"> {
   readonly troupe: Server.ServerOptions["troupe"]
   readonly control?: string | undefined
 }
@@ -47,14 +50,18 @@ export interface ServedTroupe extends Pick<PlaygroundOptions, "port" | "pages" |
 /** Serves a Troupe on the loopback interface. Everybody on this machine may use it: it has one owner, who may observe. */
 export const servePlayground = async (options: ServedTroupe): Promise<Listening> => {
   const pages = options.pages === undefined ? undefined : await pagesOf(options.pages, options.control)
+  const models = (options.models ?? []).map(({ name, label }) => ({ name, label }))
   const server = Server.make({
     troupe: options.troupe,
-    authorize: () => ({ owner: "you", may: { approve: true, observe: true } }),
+    authorize: () => ({ owner: "you", may: { approve: true, observe: true, models: models.map(({ name }) => name) } }),
     exposeToolErrors: true,
     basePath: "/troupe",
     origins: options.origins ?? []
   })
-  const fetch = async (request: Request): Promise<Response> => pages?.(request) ?? server.fetch(request)
+  const fetch = async (request: Request): Promise<Response> =>
+    new URL(request.url).pathname === "/models.json"
+      ? Response.json(models)
+      : (pages?.(request) ?? server.fetch(request))
   return listen({ ...server, fetch }, { port: options.port ?? 0 })
 }
 

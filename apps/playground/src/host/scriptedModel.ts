@@ -52,7 +52,7 @@ const story = [
 const greeting = [
   "I am a small scripted model, so that you can see Troupe work without a key. Try one of these:",
   "",
-  ...suggestions.map((suggestion) => `- ${suggestion}`)
+  ...suggestions.map(({ text }) => `- ${text}`)
 ].join("\n")
 
 const textOf = (message: Message.Message | undefined): string => (message === undefined ? "" : Message.text(message))

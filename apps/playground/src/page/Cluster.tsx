@@ -26,15 +26,18 @@ const useKeys = ({ nodes, send }: Nodes, isOn: boolean): void => {
 const nothing = { getState: () => undefined, subscribe: () => () => {} }
 
 /** The address of the home of a conversation. */
-const useHome = (chat: string): string | undefined => {
+const useHome = (chat: string | undefined): string | undefined => {
   const { observer } = useTroupe()
-  const { subscribe, getState } = useMemo(() => observer.nodes?.(chat) ?? nothing, [observer, chat])
+  const { subscribe, getState } = useMemo(
+    () => (chat === undefined ? undefined : observer.nodes?.(chat)) ?? nothing,
+    [observer, chat]
+  )
   const nodes = useSyncExternalStore(subscribe, getState)
   return nodes?.find(({ hasChat }) => hasChat === true)?.node
 }
 
 /** The nodes of the cluster, each with its buttons. `chat` is the conversation whose home is marked. */
-export const Cluster = ({ url, chat }: { readonly url: string; readonly chat: string }): ReactNode => {
+export const Cluster = ({ url, chat }: { readonly url: string; readonly chat: string | undefined }): ReactNode => {
   const cluster = useNodes(url)
   const [hasKeys, setKeys] = useState(true)
   useKeys(cluster, hasKeys)

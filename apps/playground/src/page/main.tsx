@@ -1,3 +1,4 @@
+import "@troupe/react/theme.css"
 import "./page.css"
 import { connect } from "@troupe/server/Client"
 import { TroupeProvider } from "@troupe/react"

@@ -21,6 +21,9 @@ const subscribe = (changed: () => void): (() => void) => {
 /** The address of a conversation. */
 export const hrefOf = (id: string): string => `#/c/${encodeURIComponent(id)}`
 
+/** The address of the page without a conversation. */
+export const newHref = "#/"
+
 /** The id of a new conversation. */
 export const newId = (): string => crypto.randomUUID()
 

@@ -1,2 +1,2 @@
 /** The messages that the playground suggests. */
-export { suggestions } from "./suggestions.ts"
+export { type Suggestion, suggestions } from "./suggestions.ts"

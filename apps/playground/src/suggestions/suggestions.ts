@@ -1,11 +1,17 @@
+/** A phrase that the scripted model understands, and what it shows. */
+export interface Suggestion {
+  readonly text: string
+  readonly shows: string
+}
+
 /** The requests that the scripted model understands, for the page. */
-export const suggestions: ReadonlyArray<string> = [
-  "What's the weather in Oslo, Lima and Kyoto?",
-  "Write a report about owls",
-  "Run the stubborn tool",
-  "Charge 20 dollars",
-  "Book a table",
-  "Crash a tool and look at the weather in Rome",
-  "Research Oslo with the team",
-  "Tell me a long story"
+export const suggestions: ReadonlyArray<Suggestion> = [
+  { text: "What's the weather in Oslo, Lima and Kyoto?", shows: "Three tools beside each other" },
+  { text: "Write a report about owls", shows: "A tool that reports its progress" },
+  { text: "Run the stubborn tool", shows: "A deadline, and a zombie after it" },
+  { text: "Charge 20 dollars", shows: "A call that waits for your decision" },
+  { text: "Book a table", shows: "A tool that asks you" },
+  { text: "Crash a tool and look at the weather in Rome", shows: "A crash that disturbs nobody" },
+  { text: "Research Oslo with the team", shows: "Two sub-agents, one of which asks" },
+  { text: "Tell me a long story", shows: "A long reply: cancel it, kill it" }
 ]

@@ -6,7 +6,7 @@ import { Store } from "@troupe/chat/store"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { inject } from "vitest"
 import { type Playground, startPlayground } from "../../src/host/playground.ts"
-import { scriptedModel } from "../../src/host/scriptedModel.ts"
+import { adapterOf, scriptedModels } from "../../src/host/models.ts"
 import { launch } from "./findBrowser.ts"
 
 const folder = join(import.meta.dirname, "../..")
@@ -62,9 +62,11 @@ export const openPlayground = async (
   options: { readonly store?: Store.Store; readonly pauseAt?: string } = {}
 ): Promise<TestPlayground> => {
   const gate = Promise.withResolvers<void>()
-  const model = scriptedModel({ wordDelayMs: 5 })
+  const models = scriptedModels(5)
+  const model = adapterOf(models)
   const playground = await startPlayground({
     adapter: options.pauseAt === undefined ? model : pausing(model, options.pauseAt, gate.promise),
+    models,
     store: options.store ?? Store.memory(),
     pages: builtPages
   })

@@ -32,14 +32,14 @@ const homeOf = async (page: Page, other = 0): Promise<number> => {
 /** Asks for the story, waits for its beginning, and returns the home of the conversation. */
 const tellStory = async (page: Page): Promise<number> => {
   await say(page, "Tell me a long story")
-  await page.locator(".partial").getByText("Once there was").waitFor()
+  await page.locator("[data-state=streaming]").getByText("Once there was").waitFor()
   return homeOf(page)
 }
 
 /** Waits for the end of the answers, and returns the texts of the model. */
 const answers = async (page: Page): Promise<ReadonlyArray<string>> => {
   await settles(page)
-  return page.locator(".message.assistant").allInnerTexts()
+  return page.locator(".troupe-message[data-role=assistant]").allInnerTexts()
 }
 
 /** Resolves when all of these nodes have conversations. */
@@ -108,7 +108,7 @@ describe("the cluster in the browser", { ...inBrowser, timeout: 3 * patienceMs }
     await haveBuckets(({ number }) => number === 4)
     await picture(page, "cluster-joined")
     expect(await answers(page)).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(story)))
-    expect(await page.locator(".message.user").count()).toBe(3)
+    expect(await page.locator(".troupe-message[data-role=user]").count()).toBe(3)
   })
 
   test("a conversation whose home is frozen continues at another one, and the home that wakes changes nothing", async () => {
@@ -129,17 +129,17 @@ describe("the cluster in the browser", { ...inBrowser, timeout: 3 * patienceMs }
     const { page } = await open("gateway")
     await tellStory(page)
     await act(page, "Kill", 0)
-    await page.locator('.status[data-connection="reconnecting"]').waitFor()
+    await page.locator('.troupe-status[data-connection="reconnecting"]').waitFor()
     await picture(page, "cluster-without-gateway")
     await becomes(page, 0, "running")
     expect(await answers(page)).toEqual([expect.stringMatching(story)])
-    expect(await page.locator(".message.user").count()).toBe(1)
+    expect(await page.locator(".troupe-message[data-role=user]").count()).toBe(1)
   })
 
   test("the keys do what the buttons do, but not in a field, and not when they are off", async () => {
     const { page } = await open("keys")
     await becomes(page, 1, "running")
-    await page.locator(".composer textarea").fill("")
+    await page.locator(".troupe-composer textarea").fill("")
     await page.keyboard.type("f1")
     const keys = page.getByRole("button", { name: "Keys" })
     await keys.focus()
@@ -166,7 +166,7 @@ describe("the cluster in the browser", { ...inBrowser, timeout: 3 * patienceMs }
       cluster.command({ type: "kill", node: 2 })
       await becomes(page, 1, "frozen")
       await becomes(page, 2, "ended")
-      await page.locator('.status[data-connection="open"]').waitFor()
+      await page.locator('.troupe-status[data-connection="open"]').waitFor()
       await picture(page, `cluster-${colorScheme}`)
       expect(await problems(page)).toEqual([])
       expect(faults.filter((fault) => !isOfRequest.test(fault))).toEqual([])

@@ -8,10 +8,10 @@ let browser: Browser
 let playground: Playground
 
 const converse = async (page: Page): Promise<void> => {
-  await page.locator(".composer textarea").fill("Crash a tool and look at the weather in Rome")
+  await page.locator(".troupe-composer textarea").fill("Crash a tool and look at the weather in Rome")
   await page.keyboard.press("Enter")
-  await page.locator(".message").getByText("Here is what came of it").waitFor()
-  await page.locator('.status[data-phase="idle"]').waitFor()
+  await page.locator(".troupe-message").getByText("Here is what came of it").waitFor()
+  await page.locator('.troupe-status[data-phase="idle"]').waitFor()
 }
 
 describe("the page", inBrowser, () => {
@@ -54,7 +54,7 @@ describe("the page", inBrowser, () => {
 
   test("what all conversations wait for is listed, and decided by keyboard from another conversation", async () => {
     const { page, faults } = await openPage(browser, `${playground.url}/#/c/paying`)
-    await page.locator(".composer textarea").fill("Charge 5 dollars")
+    await page.locator(".troupe-composer textarea").fill("Charge 5 dollars")
     await page.keyboard.press("Enter")
     const panel = page.getByRole("region", { name: "Waiting for you" })
     await page.locator("main").getByRole("button", { name: "Allow", exact: true }).waitFor()
@@ -71,7 +71,7 @@ describe("the page", inBrowser, () => {
     await page.evaluate(() => {
       location.hash = "#/c/paying"
     })
-    await page.locator(".message.assistant").last().getByText("charged 5 dollars").waitFor()
+    await page.locator(".troupe-message[data-role=assistant]").last().getByText("charged 5 dollars").waitFor()
     expect(faults).toEqual([])
   })
 
@@ -86,7 +86,7 @@ describe("the page", inBrowser, () => {
       }
       throw new Error(`${key} does not reach ${name}`)
     }
-    await reach("Tab", "the composer", (element) => element?.matches(".composer textarea") === true)
+    await reach("Tab", "the composer", (element) => element?.matches(".troupe-composer textarea") === true)
     await page.keyboard.type("Hello")
     await page.keyboard.press("Enter")
     await page.getByText("I am a small scripted model").waitFor()
@@ -104,7 +104,7 @@ describe("the page", inBrowser, () => {
     const { page, faults } = await openPage(browser, `${paused.url}/#/c/keys`)
     const row = (name: RegExp) => page.getByRole("treeitem", { name })
     const focused = page.locator("[role=treeitem]:focus .tro-label")
-    await page.locator(".composer textarea").fill("Hello")
+    await page.locator(".troupe-composer textarea").fill("Hello")
     await page.keyboard.press("Enter")
     await row(/^AdapterStream/u).waitFor()
     await row(/^Chat you/u).focus()

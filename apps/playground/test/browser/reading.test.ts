@@ -7,14 +7,14 @@ let browser: Browser
 let playground: TestPlayground
 
 const say = async (page: Page, text: string): Promise<void> => {
-  await page.locator(".composer textarea").fill(text)
+  await page.locator(".troupe-composer textarea").fill(text)
   await page.keyboard.press("Enter")
 }
 
 const answered = async (page: Page, text: string): Promise<void> => {
-  const before = await page.locator(".message.assistant:not(.partial)").count()
+  const before = await page.locator(".troupe-message[data-role=assistant]:not([data-state])").count()
   await say(page, text)
-  await page.locator(".message.assistant:not(.partial)").nth(before).waitFor()
+  await page.locator(".troupe-message[data-role=assistant]:not([data-state])").nth(before).waitFor()
   await settles(page)
 }
 
@@ -46,20 +46,22 @@ describe("reading a conversation", inBrowser, () => {
     const { page } = await openPage(browser, `${playground.url}/#/c/scrolled`, {
       viewport: { width: 1280, height: 480 }
     })
-    const top = (): Promise<number> => page.locator(".messages").evaluate((box) => box.scrollTop)
+    const top = (): Promise<number> => page.locator(".troupe-thread").evaluate((box) => box.scrollTop)
     for (const text of ["Hello", "Hello again"]) await answered(page, text)
     expect(await top()).toBeGreaterThan(0)
     await say(page, "Tell me a long story")
-    await page.locator(".partial").getByText("lighthouse").waitFor()
+    await page.locator("[data-state=streaming]").getByText("lighthouse").waitFor()
     await page.mouse.move(500, 200)
     await page.mouse.wheel(0, -10_000)
-    await page.waitForFunction(() => document.querySelector(".messages")?.scrollTop === 0)
+    await page.waitForFunction(() => document.querySelector(".troupe-thread")?.scrollTop === 0)
     playground.goOn()
     await page.getByText("somebody is expected").waitFor()
     await settles(page)
     expect(await top()).toBe(0)
     await answered(page, "Hello")
-    const rest = await page.locator(".messages").evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop)
+    const rest = await page
+      .locator(".troupe-thread")
+      .evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop)
     expect(rest).toBeLessThan(2)
   })
 
@@ -71,7 +73,7 @@ describe("reading a conversation", inBrowser, () => {
       page,
       `<img src=x onerror="document.title='x'"> [a](javascript:alert) [b](#elsewhere) ![p](https://example.invalid/p.png)`
     )
-    const answer = page.locator(".message.assistant").last()
+    const answer = page.locator(".troupe-message[data-role=assistant]").last()
     expect(await answer.locator("img, script").count()).toBe(0)
     expect(await answer.locator("a:not([target=_blank])").count()).toBe(0)
     expect(await answer.locator('a[href^="javascript"]').count()).toBe(0)
@@ -79,37 +81,37 @@ describe("reading a conversation", inBrowser, () => {
     expect(faults).toEqual([])
   })
 
-  test("a refusal is shown, can be dismissed, and its text is there to be sent again", async () => {
+  test("a refusal is shown, and its text is there to be sent again", async () => {
     const { page } = await openPage(browser, `${playground.url}/#/c/refused`)
     await say(page, "Charge 20 dollars")
     await settles(page, "awaitingApproval")
     await say(page, "Hello")
     const notified = page.getByRole("alert")
     await notified.getByText("waits for decisions").waitFor()
-    expect(await notified.getByRole("button").allInnerTexts()).toEqual(["Dismiss"])
-    expect(await page.locator(".composer textarea").inputValue()).toBe("Hello")
-    await notified.getByRole("button").click()
+    expect(await page.locator(".troupe-composer textarea").inputValue()).toBe("Hello")
+    await page.getByRole("button", { name: "Deny", exact: true }).click()
+    await settles(page)
+    await page.locator(".troupe-composer textarea").press("Enter")
     await notified.waitFor({ state: "detached" })
   })
 
   test("a chat that is deleted where it is open makes room for a new one", async () => {
     const { page } = await openPage(browser, `${playground.url}/#/c/deleted`)
-    page.on("dialog", (dialog) => void dialog.accept())
     await answered(page, "Hello")
-    await page.locator('.list li[data-current="true"] button').click()
+    await page.locator(".troupe-chats li[data-current] button").click()
+    await page.getByRole("button", { name: "Delete for good" }).click()
     await page.waitForURL((url) => !url.hash.includes("deleted"))
-    await page.getByText("Say something").waitFor()
-    await settles(page)
-    expect(await page.locator(".message").count()).toBe(0)
+    await page.getByText("What should the troupe do?").waitFor()
+    expect(await page.locator(".troupe-message").count()).toBe(0)
   })
 
   test("among many chats all can be listed, and the one that is open is in sight in the tree", async () => {
     await fill("many", 55)
     const { page, faults } = await openPage(browser, `${playground.url}/#/c/last`)
     await answered(page, "Hello")
-    await page.locator(".list li").nth(49).waitFor()
+    await page.locator(".troupe-chats li").nth(49).waitFor()
     await page.getByRole("button", { name: "More" }).click()
-    await page.locator(".list li").nth(55).waitFor()
+    await page.locator(".troupe-chats li").nth(55).waitFor()
     const own = page.getByRole("treeitem", { name: /Chat you\/last/u })
     await own.waitFor()
     await page.waitForFunction(() => {

@@ -4,14 +4,14 @@ import type { Page } from "playwright-core"
 
 /** Says something, and waits until the chat has taken it. */
 export const say = async (page: Page, text: string): Promise<void> => {
-  await page.locator(".composer textarea").fill(text)
+  await page.locator(".troupe-composer textarea").fill(text)
   await page.keyboard.press("Enter")
-  await page.locator(".message.user").getByText(text).last().waitFor()
+  await page.locator(".troupe-message[data-role=user]").getByText(text).last().waitFor()
 }
 
 /** Waits until the chat is in a phase, and the page is connected. */
 export const settles = (page: Page, phase = "idle"): Promise<void> =>
-  page.locator(`.status[data-phase="${phase}"][data-connection="open"]`).waitFor()
+  page.locator(`.troupe-status[data-phase="${phase}"][data-connection="open"]`).waitFor()
 
 /** The whole story of the scripted model. */
 export const story = /^Once there was a lighthouse keeper.*somebody is expected\.$/su

@@ -59,7 +59,7 @@ describe("a team in the page", inBrowser, () => {
     await answer.focus()
     await page.keyboard.type("two of us, for a day")
     await page.keyboard.press("Enter")
-    const last = page.locator(".message.assistant").last()
+    const last = page.locator(".troupe-message[data-role=assistant]").last()
     await last.getByText("the answer was “two of us, for a day”").waitFor()
     await last.getByText("My notes on the weather").waitFor()
     await settles(page)

@@ -1,2 +1,8 @@
-/** Hooks over a chat, a list of chats, a snapshot or the observer. */
+/** Hooks over a chat, a list of chats, what they wait for, a snapshot or the observer. */
+export { useChat } from "./Conversation.ts"
+export type { Conversation } from "./Conversation.ts"
+export type { Conversations } from "./Conversations.ts"
 export { useSnapshot } from "./Snapshot.ts"
+export { useTroupe } from "./Provider.ts"
+export type { Waiting } from "./Waiting.ts"
+export { lineOf } from "./line.ts"

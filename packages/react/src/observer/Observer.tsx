@@ -20,7 +20,8 @@ import { type ReactNode, useMemo, useRef, useState } from "react"
 import type { AnyStateMachine } from "xstate"
 import { type Prices, TurnTimeline, UsageMeters } from "./timeline/index.ts"
 import { EventLog } from "./log/index.ts"
-import { count, type Part, Surface, Tabs, useSize, useWatched } from "./parts/index.ts"
+import { count } from "../format/index.ts"
+import { type Part, Surface, Tabs, useSize, useWatched } from "./parts/index.ts"
 import {
   type Lost,
   lostIn,
@@ -53,6 +54,8 @@ export interface ObserverProps {
   readonly chat?: ChatLink | undefined
   /** The price of a million tokens, for the meters. */
   readonly prices?: Prices | undefined
+  /** The title of a chat by its id, to name it by. Default: its id is its name. */
+  readonly titleOf?: ((chat: string) => string | undefined) | undefined
   /** Your own machines by their ids, to draw their charts. */
   readonly machines?: Readonly<Record<string, AnyStateMachine>> | undefined
   /** Called with the id of a chat that was forked in the log. */

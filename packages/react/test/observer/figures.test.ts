@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { costOf, tokensOf } from "../../src/observer/timeline/cost.ts"
-import { bytes, duration, mark, money } from "../../src/observer/parts/format.ts"
+import { bytes, duration, mark, money } from "../../src/format/format.ts"
 import { lostIn, successorOf } from "../../src/observer/tree/successor.ts"
 import { axisOf, marksOf, turnsOf } from "../../src/observer/timeline/timelineRows.ts"
 import { node, treeWith } from "../double/observerLinks.ts"

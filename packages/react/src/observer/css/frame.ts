@@ -1,28 +1,33 @@
 /** Colours, type, and layout. */
 export const frameCss = `
-:where(.troupe-observer) {
-  color-scheme: light dark;
-  --tro-page: light-dark(#f5f6f8, #0e1115);
-  --tro-card: light-dark(#ffffff, #161a20);
-  --tro-sunken: light-dark(#f3f5f8, #101318);
-  --tro-hover: light-dark(#eef1f6, #1e242c);
-  --tro-line: light-dark(#e0e4ea, #2a313a);
-  --tro-edge: light-dark(#a3adba, #566171);
-  --tro-text: light-dark(#171c24, #e7eaef);
-  --tro-muted: light-dark(#56606e, #9ba6b4);
-  --tro-accent: light-dark(#3a4fd0, #98abff);
-  --tro-accent-soft: light-dark(#e9ecfd, #232c4e);
+:where(:root, :host) {
+  --tro-page: light-dark(#f6f7f9, #0e1014);
+  --tro-card: light-dark(#ffffff, #15181d);
+  --tro-sunken: light-dark(#f4f5f7, #101216);
+  --tro-hover: light-dark(#eef0f3, #1d2127);
+  --tro-line: light-dark(#e3e6eb, #272c34);
+  --tro-edge: light-dark(#a3abb8, #566070);
+  --tro-text: light-dark(#16191f, #e8eaee);
+  --tro-muted: light-dark(#5a6371, #98a2b0);
+  --tro-accent: light-dark(#3f51d1, #9aacff);
+  --tro-accent-soft: light-dark(#eaedfd, #232a48);
   --tro-on-accent: light-dark(#ffffff, #10142a);
   --tro-good: light-dark(#13713f, #62d49b);
-  --tro-good-soft: light-dark(#e0f5e9, #15342a);
+  --tro-good-soft: light-dark(#e2f5ea, #15312a);
   --tro-warn: light-dark(#8a5300, #f2be63);
-  --tro-warn-soft: light-dark(#fdf1db, #3a2c12);
+  --tro-warn-soft: light-dark(#fdf1db, #372a13);
   --tro-bad: light-dark(#b3202f, #ff979d);
-  --tro-bad-soft: light-dark(#fdeaec, #40191e);
+  --tro-bad-soft: light-dark(#fdeaec, #3d191e);
   --tro-font: ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
   --tro-mono: ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", monospace;
   --tro-radius: 10px;
+  --tro-tiny: 11px;
+  --tro-small: 12px;
+  --tro-base: 13px;
+  --tro-read: 15px;
+  --tro-large: 20px;
 }
+:where(.troupe-observer) { color-scheme: light dark; }
 [data-theme="light"] .troupe-observer, .troupe-observer[data-theme="light"] { color-scheme: light; }
 [data-theme="dark"] .troupe-observer, .troupe-observer[data-theme="dark"] { color-scheme: dark; }
 .troupe-observer {

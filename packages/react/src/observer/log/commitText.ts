@@ -32,15 +32,3 @@ export const standingOf = ({ kind, from, state }: Store.Commit): string => {
   if (state.running) return state.open === undefined ? "Turn goes on" : "Calls are under way"
   return state.lastHaltedReason === undefined ? "At rest" : `Turn ended: ${state.lastHaltedReason.replaceAll("_", " ")}`
 }
-
-/** The numbers of the entries that led to the current state: entries that a rewind replaced are not among them. */
-export const lineOf = (commits: ReadonlyArray<Store.Commit>): ReadonlySet<number> => {
-  const bySeq = new Map(commits.map((commit) => [commit.seq, commit]))
-  const line = new Set<number>()
-  let at = commits.at(-1)
-  while (at !== undefined && !line.has(at.seq)) {
-    line.add(at.seq)
-    at = bySeq.get(at.kind === "rewound" && at.from !== undefined ? at.from.seq : at.seq - 1)
-  }
-  return line
-}

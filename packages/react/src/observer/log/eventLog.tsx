@@ -2,8 +2,10 @@
 import type { Store } from "@troupe/chat/store"
 import type { ChatLink } from "@troupe/server/ChatLink"
 import { useMemo, useState } from "react"
-import { lineOf, saidIn, standingOf } from "./commitText.ts"
-import { ConfirmButton, count, dayAndTime, Surface, timeOfDay } from "../parts/index.ts"
+import { lineOf } from "../../hooks/index.ts"
+import { saidIn, standingOf } from "./commitText.ts"
+import { count, dayAndTime, timeOfDay } from "../../format/index.ts"
+import { ConfirmButton, Surface } from "../parts/index.ts"
 import { useLogEntries } from "./logEntries.ts"
 
 /** The props of {@link EventLog}. */

@@ -1,5 +1,6 @@
 /** A button for an action that cannot be undone: it asks for confirmation. */
 import { type ReactNode, useEffect, useRef, useState } from "react"
+import { errorText } from "../../format/index.ts"
 
 interface ConfirmButtonProps {
   readonly children: ReactNode
@@ -13,8 +14,6 @@ interface ConfirmButtonProps {
 }
 
 type Standing = "rest" | "asking" | "busy"
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /**
  * Shows the question in place of the button; Escape or the other button cancels. An error of the action is shown there.
@@ -37,7 +36,7 @@ export const ConfirmButton = (props: ConfirmButtonProps) => {
     try {
       await onConfirm()
     } catch (error) {
-      setFailure(messageOf(error))
+      setFailure(errorText(error))
     }
     setStanding("rest")
   }

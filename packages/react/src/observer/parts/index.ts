@@ -1,7 +1,6 @@
 /** Small parts that all panes of the observer share. */
 export { keyedChoice } from "./choiceKeys.ts"
 export { ConfirmButton } from "./confirmButton.tsx"
-export { bytes, compact, count, dayAndTime, duration, mark, money, plural, timeOfDay } from "./format.ts"
 export { ScrollTable } from "./scrollTable.tsx"
 export { useSize } from "./size.ts"
 export { Surface } from "./surface.tsx"

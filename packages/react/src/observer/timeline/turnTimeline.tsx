@@ -2,7 +2,8 @@
 import type { Observation } from "@troupe/chat/observe"
 import type { ObserverLink } from "@troupe/server/ChatLink"
 import { type KeyboardEvent, useId, useMemo, useRef, useState } from "react"
-import { duration, mark, ScrollTable, Surface, useWatched } from "../parts/index.ts"
+import { duration, mark } from "../../format/index.ts"
+import { ScrollTable, Surface, useWatched } from "../parts/index.ts"
 import { useLiveTime } from "./frameTime.ts"
 import { axisOf, marksOf, type TimelineTurn, turnsOf, wordsFor } from "./timelineRows.ts"
 

@@ -1,7 +1,8 @@
 /** Tokens and their cost. */
 import type { Usage } from "@troupe/chat/messages"
 import { costOf, type Prices, tokensOf } from "./cost.ts"
-import { compact, count, money, Surface } from "../parts/index.ts"
+import { compact, count, money } from "../../format/index.ts"
+import { Surface } from "../parts/index.ts"
 
 /** The props of {@link UsageMeters}. */
 export interface UsageMetersProps {

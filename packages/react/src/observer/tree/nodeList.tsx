@@ -1,7 +1,8 @@
 /** The nodes of a cluster, of which one is shown. */
 import type { NodeStatus } from "@troupe/server/ChatLink"
 import { type KeyboardEvent, useRef } from "react"
-import { count, keyedChoice, plural } from "../parts/index.ts"
+import { count, plural } from "../../format/index.ts"
+import { keyedChoice } from "../parts/index.ts"
 
 interface NodeListProps {
   readonly nodes: ReadonlyArray<NodeStatus>

@@ -2,7 +2,8 @@
 import type { Observation } from "@troupe/chat/observe"
 import type { ObserverLink } from "@troupe/server/ChatLink"
 import { type ReactNode, useMemo } from "react"
-import { bytes, ConfirmButton, count, duration, ScrollTable, Surface, useWatched } from "../parts/index.ts"
+import { bytes, count, duration } from "../../format/index.ts"
+import { ConfirmButton, ScrollTable, Surface, useWatched } from "../parts/index.ts"
 import { nodesOf } from "./treeRows.ts"
 
 /** The props of {@link ProcessPane}. */

@@ -41,3 +41,18 @@ export const money = (amount: number): string => `$${amount.toFixed(amount < 0.0
 export const timeOfDay = (at: number): string => clock.format(at)
 
 export const dayAndTime = (at: number): string => day.format(at)
+
+/** `now`, `4 min`, `3 h`, `2 d` */
+export const age = (ms: number): string => {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 1) return "now"
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 24 ? `${hours} h` : `${Math.floor(hours / 24)} d`
+}
+
+/** `timed out` for `timed_out` */
+export const words = (name: string): string => name.replaceAll("_", " ")
+
+/** The message of an error. */
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error))

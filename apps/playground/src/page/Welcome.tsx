@@ -1,0 +1,27 @@
+import { type ReactNode, useState } from "react"
+import { suggestions } from "../suggestions/index.ts"
+
+/** What an empty conversation shows: what this is, and phrases to begin with. */
+export const Welcome = ({ onChoose }: { readonly onChoose: (text: string) => Promise<unknown> }): ReactNode => {
+  const [fault, setFault] = useState<string>()
+  return (
+    <div className="welcome">
+      <h1>What should the troupe do?</h1>
+      <p>Every chat, tool and model stream here is a supervised process. Watch it, cancel it, kill it.</p>
+      <ul>
+        {suggestions.map(({ text, shows }) => (
+          <li key={text}>
+            <button
+              type="button"
+              onClick={() => void onChoose(text).catch((error: unknown) => setFault(String(error)))}
+            >
+              <strong>{text}</strong>
+              <span>{shows}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {fault === undefined ? null : <p role="alert">{fault}</p>}
+    </div>
+  )
+}

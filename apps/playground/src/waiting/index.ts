@@ -1,3 +1,0 @@
-/** What waits for a person: of one conversation, and of all. */
-export { Approvals } from "./Approvals.tsx"
-export { Waiting } from "./Waiting.tsx"

@@ -1,0 +1,15 @@
+/** Numbers, times and values as short texts. */
+export {
+  age,
+  bytes,
+  compact,
+  count,
+  dayAndTime,
+  duration,
+  errorText,
+  mark,
+  money,
+  plural,
+  timeOfDay,
+  words
+} from "./format.ts"

@@ -1,0 +1,42 @@
+/** The sources of a reply. */
+import type { ReactNode } from "react"
+import { classOf, type PartProps } from "../parts/index.ts"
+
+/** A source: a page or a document. */
+export interface Source {
+  readonly id: string
+  readonly title?: string | undefined
+  readonly source: { readonly url: string } | { readonly mediaType: string; readonly filename?: string | undefined }
+}
+
+/** The props of {@link Sources}. */
+export interface SourcesProps extends PartProps {
+  /** The sources, as the parts of a message have them. */
+  readonly sources: ReadonlyArray<Source>
+  /** Renders one source. */
+  readonly children?: ((source: Source) => ReactNode) | undefined
+}
+
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
+
+const shown = ({ title, source }: Source): ReactNode => {
+  if (!("url" in source)) return title ?? source.filename ?? source.mediaType
+  const text = title ?? hostOf(source.url)
+  return /^https?:/i.test(source.url) ? (
+    <a href={source.url} target="_blank" rel="noreferrer" title={source.url}>
+      {text}
+    </a>
+  ) : (
+    text
+  )
+}
+
+/** The sources of a reply, numbered in their order. */
+export const Sources = ({ sources, className, children = shown }: SourcesProps): ReactNode =>
+  sources.length === 0 ? null : (
+    <ol className={classOf("sources", { className })} aria-label="Sources">
+      {sources.map((source) => (
+        <li key={source.id}>{children(source)}</li>
+      ))}
+    </ol>
+  )
