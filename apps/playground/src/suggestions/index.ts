@@ -1,2 +1,2 @@
 /** The messages that the playground suggests. */
-export { type Suggestion, suggestions } from "./suggestions.ts"
+export { suggestions } from "./suggestions.ts"

@@ -1,5 +1,5 @@
 /** A phrase that the scripted model understands, and what it shows. */
-export interface Suggestion {
+interface Suggestion {
   readonly text: string
   readonly shows: string
 }

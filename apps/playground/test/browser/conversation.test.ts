@@ -66,6 +66,30 @@ describe("a conversation in the browser", inBrowser, () => {
     expect(faults).toEqual([])
   })
 
+  test("REVISE1. a question is edited and an answer regenerated, and the thread goes on from there", async () => {
+    const { url, troupe } = await begin()
+    const { page, faults } = await openPage(browser, `${url}/#/c/revised`)
+    for (const text of ["Hello", "Hello again"]) {
+      await say(page, text)
+      await settles(page)
+    }
+    const said = page.locator(".troupe-message[data-role=user]")
+    await said.nth(1).hover()
+    await said.nth(1).getByRole("button", { name: "Edit" }).click()
+    await page.getByRole("textbox", { name: "Your message" }).fill("What's the weather in Rome?")
+    await page.getByRole("button", { name: "Send again" }).click()
+    await page.locator(".troupe-message[data-role=assistant]").last().getByText("°C in Rome").waitFor()
+    await settles(page)
+    expect(await said.locator(".troupe-plain").allInnerTexts()).toEqual(["Hello", "What's the weather in Rome?"])
+    const before = (await troupe.history("you/revised")).length
+    await page.getByRole("button", { name: "Regenerate" }).click()
+    await expect.poll(async () => (await troupe.history("you/revised")).at(-1)?.state.running).toBe(false)
+    await settles(page)
+    expect((await troupe.history("you/revised")).length).toBeGreaterThan(before)
+    expect(await said.count()).toBe(2)
+    expect(faults).toEqual([])
+  })
+
   test("cancel ends an answer at once and keeps what was said", async () => {
     const { url } = await begin({ pauseAt: "keeper" })
     const { page, faults } = await openPage(browser, url)
@@ -134,7 +158,7 @@ describe("a conversation in the browser", inBrowser, () => {
     await say(page, "Tell me a long story")
     await page.locator("[data-state=streaming]").getByText("lighthouse").waitFor()
     await page
-      .getByRole("treeitem", { name: /Chat you/u })
+      .getByRole("treeitem", { name: /^Chat /u })
       .first()
       .click()
     await page.getByRole("button", { name: "Kill…" }).click()

@@ -125,6 +125,7 @@ describe("a system that lives in the page", inBrowser, () => {
     await page.evaluate(() => local.say("m", "hello"))
     // The first drawn chart loads the layout engine, of some 8 MB, once for the page.
     await page.evaluate(() => local.show("m"))
+    await page.getByRole("button", { name: "Whole chart" }).click()
     await page.locator(".tro-canvas").waitFor()
     await page.evaluate(() => local.mount("m", 20))
     const before = await used()

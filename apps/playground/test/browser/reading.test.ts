@@ -42,7 +42,7 @@ describe("reading a conversation", inBrowser, () => {
     await playground.close()
   })
 
-  test("who scrolls up stays there while an answer streams, and is at the end again after saying something", async () => {
+  test("SCROLL1. who scrolls up stays there while an answer streams, and is at the end again after saying something", async () => {
     const { page } = await openPage(browser, `${playground.url}/#/c/scrolled`, {
       viewport: { width: 1280, height: 480 }
     })
@@ -112,7 +112,7 @@ describe("reading a conversation", inBrowser, () => {
     await page.locator(".troupe-chats li").nth(49).waitFor()
     await page.getByRole("button", { name: "More" }).click()
     await page.locator(".troupe-chats li").nth(55).waitFor()
-    const own = page.getByRole("treeitem", { name: /Chat you\/last/u })
+    const own = page.locator('[role="treeitem"]:has(.tro-label[title="Chat you/last"])')
     await own.waitFor()
     await page.waitForFunction(() => {
       const row = document.querySelector('[role="treeitem"][aria-selected="true"]')

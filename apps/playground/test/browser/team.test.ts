@@ -32,12 +32,10 @@ describe("a team in the page", inBrowser, () => {
     expect(await problems(page)).toEqual([])
     await picture(page, "team")
 
-    await page.getByRole("tab", { name: "Turn" }).click()
     // The request of the researcher that asked is over; whether the page saw it depends on when it began to observe.
     await page.getByRole("button", { name: /research › scripted: model request, .* goes on$/u }).waitFor()
     await picture(page, "team-turn")
     expect(await problems(page)).toEqual([])
-    await page.getByRole("tab", { name: "Processes" }).click()
 
     await researcher(page).click()
     await page.getByRole("button", { name: "Kill…" }).click()

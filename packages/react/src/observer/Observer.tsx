@@ -23,6 +23,7 @@ import { EventLog } from "./log/index.ts"
 import { count } from "../format/index.ts"
 import { type Part, Surface, Tabs, useSize, useWatched } from "./parts/index.ts"
 import {
+  chatWork,
   type Lost,
   lostIn,
   NodeList,
@@ -30,9 +31,11 @@ import {
   ProcessPane,
   ProcessTree,
   successorOf,
-  useShownNode
+  useShownNode,
+  type Work,
+  worksOf
 } from "./tree/index.ts"
-import { StateChart } from "./chart/index.ts"
+import { activeText, StateChart, TurnChart } from "./chart/index.ts"
 import { useSnapshot } from "../hooks/index.ts"
 
 export {
@@ -63,7 +66,7 @@ export interface ObserverProps {
 }
 
 /** Below this width only one part is shown at a time. */
-const narrow = 620
+const narrow = 520
 
 /**
  * The live supervision tree, the selected process and its statechart; for a chat also the timeline of its turn, its tokens
@@ -72,11 +75,12 @@ const narrow = 620
  * **When to use**: beside a chat during development. In production behind your own authorization, since it shows all chats
  * and kills processes.
  */
-export const Observer = ({ link, chat, prices, machines, onFork }: ObserverProps) => {
+export const Observer = ({ link, chat, prices, titleOf, machines, onFork }: ObserverProps) => {
   const frame = useRef<HTMLDivElement>(null)
   const size = useSize(frame)
   const { at, observed, node, nodes, choose } = useShownNode(link, chat?.id)
-  const { selected, select, watch, highlighted, successor } = useSelection(at, observed?.tree, chat?.id)
+  const { selected, select, leave, watch, highlighted, successor } = useSelection(at, observed?.tree, chat?.id)
+  const works = useWorks(chat, observed?.tree)
   const [tab, setTab] = useState("processes")
   const isNarrow = size !== undefined && size.width < narrow
 
@@ -88,7 +92,17 @@ export const Observer = ({ link, chat, prices, machines, onFork }: ObserverProps
     {
       id: "processes",
       title: "Processes",
-      content: <ProcessTree link={at} selected={selected} onSelect={chosen} highlighted={highlighted} />
+      content: (
+        <ProcessTree
+          link={at}
+          selected={selected}
+          onSelect={chosen}
+          onLeave={leave}
+          highlighted={highlighted}
+          titleOf={titleOf}
+          works={works}
+        />
+      )
     },
     {
       id: "process",
@@ -97,13 +111,21 @@ export const Observer = ({ link, chat, prices, machines, onFork }: ObserverProps
         selected === undefined ? (
           <p className="tro-empty">Select a process.</p>
         ) : (
-          <ProcessPane link={at} id={selected} onSelect={chosen} onKill={watch} successor={successor} />
+          <ProcessPane
+            link={at}
+            id={selected}
+            onSelect={chosen}
+            onLeave={leave}
+            titleOf={titleOf}
+            onKill={watch}
+            successor={successor}
+          />
         )
     },
     {
       id: "chart",
       title: "Chart",
-      content: <LiveChart link={at} id={selected} chat={chat?.id} tree={observed?.tree} machines={machines} />
+      content: <LiveChart link={at} id={selected} chat={chat} tree={observed?.tree} machines={machines} />
     },
     ...(chat === undefined
       ? []
@@ -186,30 +208,79 @@ const useSelection = (at: ObserverLink, tree: Observation.Observed["tree"] | und
     selected,
     successor,
     highlighted: state.back ?? successor,
+    leave: state.selected === undefined ? undefined : () => setState(nobodySelected),
     select: (id: string) => setState({ ...nobodySelected, selected: id, back: id === state.back ? id : undefined }),
     watch: () => setState({ ...state, selected, isKilled: true, back: undefined })
   }
 }
 
-interface LiveChartProps extends Pick<ObserverProps, "link" | "machines"> {
+const noCalls: Parameters<typeof worksOf>[0] = []
+
+/** A chat that nobody looks at. */
+const noChat = {
+  getState: () => ({ view: { toolCalls: noCalls, phase: "idle" as const } }),
+  subscribe: () => () => {}
+}
+
+/** The work of the processes of the chat and of its calls. */
+const useWorks = (
+  chat: ChatLink | undefined,
+  tree: Observation.Observed["tree"] | undefined
+): ReadonlyMap<string, Work> => {
+  const shown: Pick<ChatLink, "subscribe"> & { readonly getState: () => { readonly view: ShownWork } } = chat ?? noChat
+  const calls = useSnapshot(shown, ({ view }) => view.toolCalls)
+  const phase = useSnapshot(shown, ({ view }) => view.phase)
+  return useMemo(() => {
+    const works = new Map(worksOf(calls))
+    const own = nodesOf(tree ?? []).find((node) => chat !== undefined && node.chat === chat.id)
+    if (own !== undefined) works.set(own.id, chatWork(phase))
+    return works
+  }, [calls, phase, tree, chat])
+}
+
+type ShownWork = Pick<ReturnType<ChatLink["getState"]>["view"], "toolCalls" | "phase">
+
+interface LiveChartProps extends Pick<ObserverProps, "link" | "machines" | "chat"> {
   readonly id: string | undefined
-  readonly chat: string | undefined
   readonly tree: Observation.Observed["tree"] | undefined
 }
 
-/** The chart of the selected process, or of the chat if the process has none. */
+/**
+ * The states of the chat's turn, or the whole chart: that of the selected process, or of the chat if the process has none. Without a chat
+ * there is the whole chart only.
+ */
 const LiveChart = ({ link, id, chat, tree, machines }: LiveChartProps): ReactNode => {
+  const [wish, setWhole] = useState(false)
+  const isWhole = wish || chat === undefined
   const own = useMemo(
-    () => nodesOf(tree ?? []).find((node) => chat !== undefined && node.chat === chat)?.id,
+    () => nodesOf(tree ?? []).find((node) => chat !== undefined && node.chat === chat.id)?.id,
     [tree, chat]
   )
   const chart = useChart(link, id)
   const ofChat = useChart(link, chart === undefined ? own : undefined)
   const shown = chart ?? ofChat
-  return shown === undefined ? (
-    <p className="tro-empty">A process that is a statechart is drawn here.</p>
-  ) : (
-    <StateChart machine={shown.machine} value={shown.value} machines={machines} />
+  return (
+    <div className="tro-live-chart">
+      {chat === undefined ? null : (
+        <div className="tro-toolbar">
+          {isWhole || shown === undefined ? null : (
+            <p className="tro-active" role="status">
+              <span>{shown.machine}</span> {activeText(shown.value)}
+            </p>
+          )}
+          <button type="button" className="tro-button" aria-pressed={isWhole} onClick={() => setWhole(!wish)}>
+            Whole chart
+          </button>
+        </div>
+      )}
+      {chat !== undefined && !isWhole ? (
+        <TurnChart chat={chat} />
+      ) : shown === undefined ? (
+        <p className="tro-empty">A process that is a statechart is drawn here.</p>
+      ) : (
+        <StateChart machine={shown.machine} value={shown.value} machines={machines} />
+      )}
+    </div>
   )
 }
 
@@ -225,13 +296,17 @@ const Counters = ({ observed }: { readonly observed: Observation.Observed | unde
     { name: "Processes", value: observed?.processes, isBad: false },
     { name: "Restarts", value: observed?.restarts, isBad: false },
     { name: "Crashes", value: observed?.crashes, isBad: true },
-    { name: "Zombies", value: observed?.zombies, isBad: true },
+    { name: "Zombies", value: observed?.zombies, isBad: false },
     { name: "Dead letters", value: observed?.deadLetters, isBad: true }
   ]
   return (
     <dl className="tro-counters">
       {counters.map(({ name, value, isBad }) => (
-        <div key={name} data-bad={(isBad && value !== undefined && value > 0) || undefined}>
+        <div
+          key={name}
+          data-zombies={(name === "Zombies" && value !== undefined && value > 0) || undefined}
+          data-bad={(isBad && value !== undefined && value > 0) || undefined}
+        >
           <dt>{name}</dt>
           <dd>{value === undefined ? "–" : count(value)}</dd>
         </div>

@@ -5,10 +5,12 @@ import { type DrawnEdge, type DrawnState, type Drawing, labelLine } from "./char
 interface ChartDrawingProps {
   readonly drawing: Drawing
   readonly active: ReadonlySet<string>
+  /** The states of the path so far. */
+  readonly visited: ReadonlySet<string>
 }
 
 /** The states and edges. The `active` states and the edges out of them are highlighted. */
-export const ChartDrawing = ({ drawing, active }: ChartDrawingProps) => {
+export const ChartDrawing = ({ drawing, active, visited }: ChartDrawingProps) => {
   const arrow = useId()
   const leaves = (edge: DrawnEdge): boolean => active.has(edge.from)
   const edges = drawing.edges.toSorted((one, other) => Number(leaves(one)) - Number(leaves(other)))
@@ -33,7 +35,7 @@ export const ChartDrawing = ({ drawing, active }: ChartDrawingProps) => {
       {drawing.states
         .filter(({ isCompound }) => isCompound)
         .map((state) => (
-          <State key={state.id} state={state} isActive={active.has(state.id)} />
+          <State key={state.id} state={state} isActive={active.has(state.id)} isVisited={visited.has(state.id)} />
         ))}
       {drawing.starts.map(({ x, y, width, height }, index) => (
         <circle key={index} className="tro-start" cx={x + width / 2} cy={y + height / 2} r={width / 2} />
@@ -53,16 +55,27 @@ export const ChartDrawing = ({ drawing, active }: ChartDrawingProps) => {
       {drawing.states
         .filter(({ isCompound }) => !isCompound)
         .map((state) => (
-          <State key={state.id} state={state} isActive={active.has(state.id)} />
+          <State key={state.id} state={state} isActive={active.has(state.id)} isVisited={visited.has(state.id)} />
         ))}
     </>
   )
 }
 
-const State = ({ state, isActive }: { readonly state: DrawnState; readonly isActive: boolean }) => {
+interface StateProps {
+  readonly state: DrawnState
+  readonly isActive: boolean
+  readonly isVisited: boolean
+}
+
+const State = ({ state, isActive, isVisited }: StateProps) => {
   const { x, y, width, height, key, isFinal, isCompound } = state
   return (
-    <g className="tro-state" data-active={isActive || undefined} data-compound={isCompound || undefined}>
+    <g
+      className="tro-state"
+      data-active={isActive || undefined}
+      data-visited={isVisited || undefined}
+      data-compound={isCompound || undefined}
+    >
       <rect x={x} y={y} width={width} height={height} rx={isCompound ? 12 : 8} />
       {isFinal && <rect className="tro-inner" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={5} />}
       {isCompound ? (

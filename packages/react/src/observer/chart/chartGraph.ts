@@ -97,3 +97,9 @@ export const activeOf = (value: unknown, above = ""): ReadonlyArray<string> => {
   if (typeof value !== "object" || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) => [below(key), ...activeOf(inner, below(key))])
 }
+
+/** The active states of a state value in words. */
+export const activeText = (value: unknown): string => {
+  const active = activeOf(value)
+  return active.length === 0 ? "in no state" : `is in ${active.map((state) => state.split(".").at(-1)).join(" › ")}`
+}

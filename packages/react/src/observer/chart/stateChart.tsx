@@ -1,7 +1,7 @@
 /** A statechart with its active states. */
 import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react"
 import type { AnyStateMachine } from "xstate"
-import { activeOf, graphOf } from "./chartGraph.ts"
+import { activeOf, activeText, graphOf } from "./chartGraph.ts"
 import { ChartDrawing } from "./chartDrawing.tsx"
 import { type Box, type Drawing, layoutOf } from "./chartLayout.ts"
 import { keyed, panned, viewAround, wholeOf, zoomed } from "./chartView.ts"
@@ -33,8 +33,7 @@ export const StateChart = ({ machine, value, machines }: StateChartProps) => {
   return (
     <Surface className="tro-chart">
       <p className="tro-active" role="status">
-        <span>{id}</span>{" "}
-        {active.length === 0 ? "in no state" : <>is in {active.map((state) => state.split(".").at(-1)).join(" › ")}</>}
+        <span>{id}</span> {activeText(value)}
       </p>
       {drawing === "unknown" ? (
         <p className="tro-empty">No machine {id} is known here: give it in `machines`.</p>
@@ -76,6 +75,20 @@ const useDrawing = (machine: AnyStateMachine | string): Drawn => {
   return drawn?.of === machine ? drawn.drawing : undefined
 }
 
+/** How many states of the path are marked. */
+const longestPath = 12
+
+/** The states that were active before, the newest last. */
+const useVisited = (active: ReadonlyArray<string>): ReadonlySet<string> => {
+  const [path, setPath] = useState({ active, visited: new Set(active) })
+  if (path.active === active) return path.visited
+  const visited = new Set(
+    [...[...path.visited].filter((state) => !active.includes(state)), ...active].slice(-longestPath)
+  )
+  setPath({ active, visited })
+  return visited
+}
+
 interface CanvasProps {
   readonly id: string
   readonly drawing: Drawing
@@ -89,6 +102,7 @@ const Canvas = ({ id, drawing, active }: CanvasProps) => {
   const [moved, setMoved] = useState<Box>()
   const dragged = useRef<{ readonly x: number; readonly y: number; readonly view: Box }>(undefined)
   const lit = useMemo(() => new Set(active), [active])
+  const visited = useVisited(active)
   const whole = wholeOf(drawing)
   const leaf = drawing.states.filter(({ id: state }) => state === active.at(-1))
   const view = moved ?? viewAround(leaf, whole, size)
@@ -130,7 +144,7 @@ const Canvas = ({ id, drawing, active }: CanvasProps) => {
           role="img"
           aria-label={`${id}: ${active.length === 0 ? "no state is active" : `active are ${active.join(", ")}`}`}
         >
-          <ChartDrawing drawing={drawing} active={lit} />
+          <ChartDrawing drawing={drawing} active={lit} visited={visited} />
         </svg>
       </div>
       <div className="tro-toolbar" data-over>

@@ -34,4 +34,13 @@ export const chartCss = `
 .tro-edge-label > rect { fill: var(--tro-sunken); fill-opacity: 0.88; }
 .tro-edge-label > text { fill: var(--tro-muted); font: 11px var(--tro-font); }
 .tro-edge-label[data-live] > text { fill: var(--tro-accent); }
+.tro-live-chart { display: flex; flex-direction: column; }
+.tro-live-chart > .tro-toolbar { justify-content: flex-end; padding-block-end: 0; }
+.tro-live-chart > .tro-toolbar > .tro-active { flex: 1 1 0; min-inline-size: 0; padding: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--tro-muted); }
+.tro-live-chart > .tro-chart { flex: 1 1 auto; }
+.tro-turn-chart { display: block; inline-size: 100%; max-inline-size: 700px; max-block-size: 190px; margin-inline: auto; padding: 4px 16px 12px; }
+.tro-state[data-visited]:not([data-active], [data-compound]) > rect { stroke: var(--tro-accent); }
+.tro-state[data-active][data-tone="warn"] > rect { fill: var(--tro-warn); stroke: var(--tro-warn); }
+.tro-state[data-active][data-tone="warn"] > text:not(.tro-times) { fill: light-dark(#ffffff, #241a06); }
+.tro-state > .tro-times, .tro-state[data-active] > .tro-times { fill: var(--tro-muted); font: 500 11px var(--tro-font); }
 `

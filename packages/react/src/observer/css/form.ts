@@ -61,8 +61,7 @@ p.tro-failure { padding: 8px 16px; }
   font-size: 12px;
   font-weight: 500;
 }
-.tro-pill:is([data-status="running"], [data-status="busy"]) { background: var(--tro-good-soft); color: var(--tro-good); }
-.tro-pill[data-status="queued"] { background: var(--tro-accent-soft); color: var(--tro-accent); }
+.tro-pill:is([data-status="running"], [data-status="busy"]) { background: var(--tro-accent-soft); color: var(--tro-accent); }
 .tro-pill[data-status="suspended"] { background: var(--tro-warn-soft); color: var(--tro-warn); }
 .tro-pill[data-status="ended"] { background: var(--tro-bad-soft); color: var(--tro-bad); }
 .tro-scroll { overflow: auto; max-block-size: 260px; border: 1px solid var(--tro-line); border-radius: 8px; }

@@ -51,27 +51,35 @@ export const frameCss = `
   flex-direction: column;
   gap: 12px;
   padding: 12px;
+  position: relative;
 }
-.tro-summary { display: flex; flex-wrap: wrap; gap: 12px; align-items: stretch; }
-.tro-summary > * {
+.tro-summary {
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: 4px 24px;
+  padding: 8px 16px;
   background: var(--tro-card);
   border: 1px solid var(--tro-line);
   border-radius: var(--tro-radius);
-  padding: 8px 16px;
 }
-.tro-counters { display: flex; flex-wrap: wrap; gap: 4px 24px; flex: 1 1 auto; }
-.tro-counters dt, .tro-meter-figures dt, .tro-figures dt { color: var(--tro-muted); font-size: 11px; white-space: nowrap; }
-.tro-counters dd { font-size: 20px; font-weight: 600; line-height: 1.25; letter-spacing: -0.01em; }
+.tro-counters { display: flex; flex-wrap: wrap; gap: 4px 20px; flex: 1 1 auto; }
+.tro-counters dt, .tro-meter-figures dt, .tro-figures dt { color: var(--tro-muted); font-size: var(--tro-tiny); white-space: nowrap; }
+.tro-counters dd, .tro-summary .tro-meter-figures [data-kind] dd { font-size: var(--tro-read); font-weight: 600; line-height: 1.3; letter-spacing: -0.01em; }
 .tro-counters [data-bad] dd { color: var(--tro-bad); }
+.tro-counters [data-zombies] dd { color: var(--tro-warn); }
+.tro-summary .tro-meters { flex: 0 1 auto; gap: 4px; }
+.tro-summary .tro-meter-figures :is([data-kind="fresh"], [data-kind="cached"], [data-kind="output"]) { display: none; }
 .tro-grid {
   display: grid;
-  flex: 1 1 auto;
+  flex: none;
   gap: 12px;
-  grid-template-columns: minmax(0, 2fr) minmax(0, 3fr);
-  grid-template-areas: "processes process" "chart chart" "turn turn" "log log";
-  grid-auto-rows: minmax(0, auto);
+  grid-template-columns: minmax(0, 5fr) minmax(0, 6fr);
+  grid-template-areas: "chart chart" "turn turn" "processes process" "log log";
+  grid-template-rows: auto auto 400px auto;
 }
 .tro-panel {
+  position: relative;
   display: flex;
   flex-direction: column;
   min-inline-size: 0;
@@ -86,34 +94,34 @@ export const frameCss = `
 .tro-grid > [data-part="chart"] { grid-area: chart; }
 .tro-grid > [data-part="turn"] { grid-area: turn; }
 .tro-grid > [data-part="log"] { grid-area: log; }
-.tro-grid > .tro-panel { max-block-size: 520px; }
+.tro-grid > .tro-panel { max-block-size: 400px; }
+.tro-grid > [data-part="turn"] { max-block-size: 260px; }
+:not([data-chat]) > .tro-grid { grid-template-areas: "chart chart" "processes process"; grid-template-rows: auto 400px; }
 .tro-panel > h2 {
   padding: 10px 16px;
   border-block-end: 1px solid var(--tro-line);
   font-size: 13px;
   font-weight: 600;
 }
-.tro-body { overflow: auto; min-block-size: 0; flex: 1 1 auto; display: flex; flex-direction: column; }
+.tro-body { position: relative; overflow: auto; min-block-size: 0; flex: 1 1 auto; display: flex; flex-direction: column; }
 .tro-body > * { flex: 1 1 auto; min-block-size: 0; }
 @container (min-width: 1080px) {
-  .tro-grid {
+  .tro-grid, :not([data-chat]) > .tro-grid {
+    flex: 1 1 auto;
     grid-template-columns: minmax(300px, 4fr) minmax(0, 5fr) minmax(0, 6fr);
     grid-template-areas: "processes process chart";
     grid-template-rows: minmax(420px, 1fr);
   }
   [data-chat] > .tro-grid {
-    grid-template-areas: "processes process chart" "log turn turn";
-    grid-template-rows: minmax(400px, 5fr) minmax(260px, 3fr);
+    grid-template-areas: "processes process chart" "processes process turn" "log log turn";
+    grid-template-rows: minmax(210px, 1fr) minmax(140px, 1fr) minmax(200px, 1fr);
   }
-  .tro-grid > .tro-panel { max-block-size: none; }
-  .tro-grid > .tro-panel { block-size: 0; min-block-size: 100%; }
+  .tro-grid > .tro-panel, .tro-grid > [data-part="turn"] { block-size: 0; min-block-size: 100%; max-block-size: none; }
 }
 .tro-frame[data-narrow] { gap: 8px; padding: 8px; }
 .tro-frame[data-narrow] > .tro-panel { flex: 1 1 auto; overflow: auto; }
 .tro-frame[data-narrow] > .tro-panel > * { flex: 1 0 auto; }
-.tro-frame[data-narrow] .tro-counters { justify-content: space-between; gap: 4px 8px; }
-.tro-frame[data-narrow] .tro-counters dd { font-size: 16px; }
-.tro-frame[data-narrow] .tro-summary > * { padding: 8px 12px; flex-basis: 100%; }
+.tro-frame[data-narrow] .tro-summary > * { flex-basis: 100%; justify-content: space-between; }
 .tro-summary, .tro-tabs { flex: none; }
 .tro-tabs {
   display: flex;

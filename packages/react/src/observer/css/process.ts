@@ -39,4 +39,16 @@ export const processCss = `
 .tro-meter-figures [data-kind="output"] dt::before, .tro-share [data-kind="output"] { background: light-dark(#1e9e76, #3fb592); }
 .tro-share { display: flex; gap: 2px; block-size: 6px; border-radius: 3px; overflow: hidden; background: var(--tro-hover); }
 .tro-share > span { transition: inline-size 300ms; }
+.tro-fold .tro-fold { padding-inline-start: 14px; border-inline-start: 1px solid var(--tro-line); margin-inline-start: 4px; }
+.tro-fold summary { cursor: pointer; }
+.tro-fold > li { padding-inline-start: 14px; }
+.tro-fold > li:has(> details) { padding-inline-start: 0; }
+.tro-key { color: var(--tro-accent); }
+.tro-key::after { content: ":"; color: var(--tro-muted); }
+.tro-leaf { overflow-wrap: anywhere; }
+.tro-events { max-block-size: 200px; overflow: auto; border-radius: 8px; background: var(--tro-sunken); padding: 4px 0; }
+.tro-events > li { display: flex; gap: 8px; padding: 1px 12px; font-size: 12px; white-space: nowrap; }
+.tro-events > li > :nth-child(1) { flex: none; inline-size: 56px; }
+.tro-events > li > :nth-child(2) { flex: none; inline-size: 60px; }
+.tro-events > li > code { min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; overflow-wrap: normal; color: var(--tro-muted); }
 `

@@ -38,16 +38,15 @@ export const treeCss = `
 [aria-expanded="true"] > .tro-twist[data-parent]::before { transform: translateY(-1px) rotate(45deg); }
 .tro-twist[data-parent]:hover { background: var(--tro-line); }
 .tro-dot { flex: none; inline-size: 8px; block-size: 8px; border-radius: 50%; border: 1.5px solid var(--tro-edge); }
-.tro-dot:is([data-status="running"], [data-status="busy"]) { border-color: var(--tro-good); background: var(--tro-good); }
-.tro-dot[data-status="busy"] { animation: tro-pulse 1.4s ease-in-out infinite; }
-.tro-dot[data-status="queued"] { border-color: var(--tro-accent); background: var(--tro-accent); }
-.tro-dot[data-status="suspended"] { border-color: var(--tro-warn); background: var(--tro-warn); border-radius: 2px; }
-@keyframes tro-pulse { 50% { box-shadow: 0 0 0 3px var(--tro-good-soft); } }
+.tro-dot[data-work="running"] { border-color: var(--tro-accent); background: var(--tro-accent); animation: tro-pulse 1.4s ease-in-out infinite; }
+.tro-dot:is([data-work="waiting"], [data-work="draining"]) { border-color: var(--tro-warn); background: var(--tro-warn); }
+.tro-dot[data-work="suspended"] { border-color: var(--tro-warn); background: var(--tro-warn); border-radius: 2px; }
+@keyframes tro-pulse { 50% { box-shadow: 0 0 0 3px var(--tro-accent-soft); } }
 .tro-label { flex: 1 1 auto; min-inline-size: 48px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-weight: 500; }
 .tro-name { color: var(--tro-muted); font-weight: 400; }
 .tro-status { flex: none; color: var(--tro-muted); font-size: 12px; }
-.tro-status:is([data-status="running"], [data-status="busy"]) { color: var(--tro-good); }
-.tro-status[data-status="suspended"] { color: var(--tro-warn); }
+.tro-status[data-work="running"] { color: var(--tro-accent); }
+.tro-status:is([data-work="waiting"], [data-work="draining"], [data-work="suspended"]) { color: var(--tro-warn); }
 .tro-memory { flex: none; min-inline-size: 52px; text-align: end; color: var(--tro-muted); font-size: 12px; }
 .troupe-observer .tro-nodes { flex: none; display: flex; flex-wrap: wrap; gap: 8px; max-block-size: 168px; overflow: auto; padding: 2px; }
 .tro-nodes > li {

@@ -8,6 +8,8 @@ import type { Observation } from "@troupe/chat/observe"
 interface TimelineRow {
   readonly id: string
   readonly label: string
+  /** The main argument of the row's call. */
+  readonly about: string | undefined
   readonly above: ReadonlyArray<string>
   readonly spans: ReadonlyArray<Observation.Span>
 }
@@ -51,6 +53,7 @@ const rowsOf = (spans: ReadonlyArray<Observation.Span>): ReadonlyArray<TimelineR
     .map(([id, threadTimes]) => ({
       id,
       label: threadTimes[0]?.label ?? "",
+      about: threadTimes[0]?.about,
       under: threadTimes[0]?.under,
       spans: threadTimes.toSorted((one, other) => one.from - other.from)
     }))
@@ -59,8 +62,8 @@ const rowsOf = (spans: ReadonlyArray<Observation.Span>): ReadonlyArray<TimelineR
   const ids = new Set(all.map(({ id }) => id))
   const below = Map.groupBy(all, ({ under }) => (under !== undefined && ids.has(under) ? under : undefined))
   const nested = (of: string | undefined, above: ReadonlyArray<string>): ReadonlyArray<TimelineRow> =>
-    (below.get(of) ?? []).flatMap(({ id, label, spans: own }) => [
-      { id, label, above, spans: own },
+    (below.get(of) ?? []).flatMap(({ id, label, about, spans: own }) => [
+      { id, label, about, above, spans: own },
       ...nested(id, [...above, label])
     ])
   return nested(undefined, [])
@@ -77,7 +80,7 @@ export const turnsOf = (spans: ReadonlyArray<Observation.Span>, now: number): Re
     const last = Math.max(end, ...own.map(({ to }) => to ?? now))
     return {
       turn,
-      rows: [{ id: turn.id, label: "Turn", above: [], spans: [turn] }, ...rowsOf(own)],
+      rows: [{ id: turn.id, label: "Turn", about: undefined, above: [], spans: [turn] }, ...rowsOf(own)],
       from: turn.from,
       to: Math.max(last, turn.from + 1),
       isLive: turn.to === undefined || own.some(({ to }) => to === undefined)

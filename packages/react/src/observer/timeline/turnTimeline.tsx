@@ -5,6 +5,7 @@ import { type KeyboardEvent, useId, useMemo, useRef, useState } from "react"
 import { duration, mark } from "../../format/index.ts"
 import { ScrollTable, Surface, useWatched } from "../parts/index.ts"
 import { useLiveTime } from "./frameTime.ts"
+import { download, traceOf } from "./traceFile.ts"
 import { axisOf, marksOf, type TimelineTurn, turnsOf, wordsFor } from "./timelineRows.ts"
 
 /** The props of {@link TurnTimeline}. */
@@ -72,6 +73,14 @@ export const TurnTimeline = ({ link, chat }: TurnTimelineProps) => {
         <button type="button" className="tro-button" aria-pressed={isTable} onClick={() => setIsTable(!isTable)}>
           Table
         </button>
+        <button
+          type="button"
+          className="tro-button"
+          title="A file that Perfetto opens"
+          onClick={() => download(`trace-${chat}.json`, traceOf({ chat, at: now, spans: timeline?.spans ?? [] }))}
+        >
+          Export
+        </button>
       </div>
       {isTable ? <SpanTable turn={shown} now={now} /> : <Bars turn={shown} now={now} />}
       {!isTable && (
@@ -101,7 +110,8 @@ const sayingOf = (span: Observation.Span, { from }: TimelineTurn, now: number): 
 }
 
 /** The name of a row, with the calls that its chat works for. */
-const nameOf = ({ label, above }: TimelineTurn["rows"][number]): string => [...above, label].join(" › ")
+const nameOf = ({ label, about, above }: TimelineTurn["rows"][number]): string =>
+  [...above, about === undefined ? label : `${label} ${about}`].join(" › ")
 
 const Bars = ({ turn, now }: TurnProps) => {
   const { from, rows } = turn
@@ -147,6 +157,7 @@ const Bars = ({ turn, now }: TurnProps) => {
             style={row.above.length === 0 ? undefined : { paddingInlineStart: `${row.above.length * 10}px` }}
           >
             {row.label}
+            {row.about === undefined ? null : <span className="tro-row-about"> {row.about}</span>}
           </span>
           <div className="tro-lane">
             {row.spans.map((span) => (
@@ -170,7 +181,9 @@ const Bars = ({ turn, now }: TurnProps) => {
                 onMouseEnter={() => setPointed(span.id)}
                 onMouseLeave={() => setPointed(undefined)}
                 onKeyDown={(event) => keyPressed(event, span.id)}
-              />
+              >
+                {span.kind === "zombie" ? <span className="tro-age">{duration(lengthOf(span, now))}</span> : null}
+              </button>
             ))}
             {row.spans.map((span) =>
               span.id === pointed ? (

@@ -3,7 +3,9 @@ import type { Observation } from "@troupe/chat/observe"
 import type { ObserverLink } from "@troupe/server/ChatLink"
 import { type ReactNode, useMemo } from "react"
 import { bytes, count, duration } from "../../format/index.ts"
-import { ConfirmButton, ScrollTable, Surface, useWatched } from "../parts/index.ts"
+import { ConfirmButton, Surface, useWatched } from "../parts/index.ts"
+import { StateTree } from "./stateTree.tsx"
+import { titledLabel } from "./titledLabel.ts"
 import { nodesOf } from "./treeRows.ts"
 
 /** The props of {@link ProcessPane}. */
@@ -14,6 +16,10 @@ export interface ProcessPaneProps {
   readonly id: string
   /** Called with the pid of a process that is linked or monitored, or that is the successor. */
   readonly onSelect?: ((id: string) => void) | undefined
+  /** Leaves the process: the observer follows the chat again. Default: there is no button for it. */
+  readonly onLeave?: (() => void) | undefined
+  /** The title of a chat by its id, to name its process by. Default: the label. */
+  readonly titleOf?: ((chat: string) => string | undefined) | undefined
   /** Called just before the process is killed, so that its restart can be watched. */
   readonly onKill?: ((id: string) => void) | undefined
   /** The process that replaced it after it ended. */
@@ -21,7 +27,7 @@ export interface ProcessPaneProps {
 }
 
 /** A process: its mailbox, state, links, monitors, restarts and telemetry; and a button that kills it. */
-export const ProcessPane = ({ link, id, onSelect, onKill, successor }: ProcessPaneProps) => {
+export const ProcessPane = ({ link, id, onSelect, onLeave, titleOf, onKill, successor }: ProcessPaneProps) => {
   const watched = useMemo(() => link.process(id), [link, id])
   const detail = useWatched(watched)
   const observed = useWatched(link.tree)
@@ -48,7 +54,7 @@ export const ProcessPane = ({ link, id, onSelect, onKill, successor }: ProcessPa
     <Surface className="tro-process">
       <div className="tro-head">
         <div>
-          <h3>{detail.label}</h3>
+          <h3 title={detail.label}>{titledLabel(detail, titleOf)}</h3>
           <p className="tro-sub">
             <code>{detail.id}</code> · {detail.kind}
             {detail.name !== undefined && detail.name !== detail.label && ` · ${detail.name}`}
@@ -79,12 +85,15 @@ export const ProcessPane = ({ link, id, onSelect, onKill, successor }: ProcessPa
           >
             Kill…
           </ConfirmButton>
+          {onLeave === undefined ? null : (
+            <button type="button" className="tro-button" onClick={onLeave}>
+              Follow the chat
+            </button>
+          )}
         </div>
       )}
       <Part title="State">
-        <pre className="tro-code" tabIndex={0} aria-label="State">
-          {detail.state === "" ? "(none)" : detail.state}
-        </pre>
+        <StateTree text={detail.state} />
       </Part>
       <Part title="Mailbox" figure={detail.queueLength}>
         {detail.mailbox.length === 0 ? (
@@ -194,17 +203,15 @@ const Recent = ({ detail, now }: { readonly detail: Observation.ProcessDetail; r
     {detail.recent.length === 0 ? (
       <p className="tro-empty">Nothing since you look</p>
     ) : (
-      <ScrollTable label="Telemetry" columns={["Ago", "Event", "Detail"]}>
+      <ol className="tro-events" tabIndex={0} aria-label="Telemetry, the newest first">
         {detail.recent.toReversed().map((entry, index) => (
-          <tr key={detail.recent.length - index}>
-            <td className="tro-number">{duration(Math.max(0, (now ?? entry.at) - entry.at))}</td>
-            <td>{entry.event}</td>
-            <td>
-              <code>{entry.detail}</code>
-            </td>
-          </tr>
+          <li key={detail.recent.length - index} title={`${entry.event} ${entry.detail}`}>
+            <span className="tro-number">{duration(Math.max(0, (now ?? entry.at) - entry.at))}</span>
+            <span>{entry.event}</span>
+            <code>{entry.detail}</code>
+          </li>
         ))}
-      </ScrollTable>
+      </ol>
     )}
   </Part>
 )

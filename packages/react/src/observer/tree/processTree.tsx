@@ -11,7 +11,9 @@ import { type CSSProperties, type KeyboardEvent, useEffect, useLayoutEffect, use
 import { bytes, count, plural } from "../../format/index.ts"
 import { Surface, useTrouble, useWatched } from "../parts/index.ts"
 import { reveal } from "./reveal.ts"
+import { titledLabel } from "./titledLabel.ts"
 import { type ShownRow, useGhosts } from "./treeGhosts.ts"
+import { processWork, type Work } from "./work.ts"
 import { moveOf, rowsOf, typedTo } from "./treeRows.ts"
 
 /** The props of {@link ProcessTree}. */
@@ -22,6 +24,12 @@ export interface ProcessTreeProps {
   readonly selected?: string | undefined
   /** Called with the pid of a process that is clicked. */
   readonly onSelect?: ((id: string) => void) | undefined
+  /** Leaves the selected process: called for the key Escape. */
+  readonly onLeave?: (() => void) | undefined
+  /** The title of a chat by its id, in place of the label of its process. Default: labels stay. */
+  readonly titleOf?: ((chat: string) => string | undefined) | undefined
+  /** What the work of processes is, and the main arguments of their calls, by pid. Default: whether they work. */
+  readonly works?: ReadonlyMap<string, Work> | undefined
   /** A pid to highlight: a restarted process. */
   readonly highlighted?: string | undefined
 }
@@ -58,7 +66,7 @@ export const ProcessTree = ({ link, ...props }: ProcessTreeProps) => {
 }
 
 const Tree = (props: Omit<ProcessTreeProps, "link"> & { readonly observed: Observation.Observed }) => {
-  const { observed, selected, onSelect, highlighted } = props
+  const { observed, selected, onSelect, onLeave, highlighted, titleOf, works } = props
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
   const [focused, setFocused] = useState<string>()
   const typed = useRef({ word: "", at: 0 })
@@ -103,6 +111,7 @@ const Tree = (props: Omit<ProcessTreeProps, "link"> & { readonly observed: Obser
       event.preventDefault()
       return onSelect?.(id)
     }
+    if (key === "Escape") return onLeave?.()
     const move = moveOf(key, rows, id, closed)
     if (move !== undefined) {
       event.preventDefault()
@@ -136,6 +145,7 @@ const Tree = (props: Omit<ProcessTreeProps, "link"> & { readonly observed: Obser
               key={row.isGhost ? `gone ${id}` : id}
               row={row}
               isOpen={!closed.has(id)}
+              naming={{ titleOf, works }}
               isStop={id === stop}
               isSelected={id === selected}
               isNew={isNew(id)}
@@ -158,8 +168,11 @@ const Tree = (props: Omit<ProcessTreeProps, "link"> & { readonly observed: Obser
   )
 }
 
+type Naming = Pick<ProcessTreeProps, "titleOf" | "works">
+
 interface RowProps {
   readonly row: ShownRow
+  readonly naming: Naming
   readonly isOpen: boolean
   readonly isStop: boolean
   readonly isSelected: boolean
@@ -172,14 +185,14 @@ interface RowProps {
   readonly onTurn: () => void
 }
 
-const Row = ({ row, isOpen, isStop, isSelected, isNew, isBack, ...on }: RowProps) => {
+const Row = ({ row, naming, isOpen, isStop, isSelected, isNew, isBack, ...on }: RowProps) => {
   const { node, level, setSize, position, isGhost } = row
   const isParent = node.children.length > 0
   const style: CSSProperties & { readonly "--level": number } = { "--level": level - 1 }
   if (isGhost) {
     return (
       <li role="none" aria-hidden className="tro-row" data-gone style={style} onAnimationEnd={on.onFaded}>
-        <Cells node={node} isParent={false} />
+        <Cells node={node} naming={naming} isParent={false} />
       </li>
     )
   }
@@ -201,61 +214,63 @@ const Row = ({ row, isOpen, isStop, isSelected, isNew, isBack, ...on }: RowProps
       onFocus={on.onFocus}
       onClick={on.onSelect}
     >
-      <Cells node={node} isParent={isParent} isBack={isBack} onTurn={on.onTurn} />
+      <Cells node={node} naming={naming} isParent={isParent} isBack={isBack} onTurn={on.onTurn} />
     </li>
   )
 }
 
 interface CellsProps {
   readonly node: Observation.ProcessNode
+  readonly naming: Naming
   readonly isParent: boolean
   readonly isBack?: boolean
   readonly onTurn?: () => void
 }
 
-const Cells = ({ node, isParent, isBack = false, onTurn }: CellsProps) => (
-  <>
-    <span
-      className="tro-twist"
-      aria-hidden
-      data-parent={isParent || undefined}
-      onClick={(event) => {
-        if (!isParent) return
-        event.stopPropagation()
-        onTurn?.()
-      }}
-    />
-    <span className="tro-dot" data-status={node.status} aria-hidden />
-    <span className="tro-label">
-      {node.label}
-      {node.name !== undefined && node.name !== node.label && <span className="tro-name"> {node.name}</span>}
-    </span>
-    {isBack && (
-      <span className="tro-badge" data-tone="good">
-        back
-      </span>
-    )}
-    {node.hidden !== undefined && node.hidden > 0 && <span className="tro-badge">+{count(node.hidden)}</span>}
-    {node.queueLength > 0 && (
+const Cells = ({ node, naming, isParent, isBack = false, onTurn }: CellsProps) => {
+  const work = naming.works?.get(node.id) ?? processWork(node)
+  const state = node.status === "suspended" ? node.status : work.state
+  return (
+    <>
       <span
-        className="tro-badge"
-        data-tone={node.queueLength > 99 ? "warn" : "accent"}
-        title={plural(node.queueLength, "waiting message")}
-      >
-        {count(node.queueLength)}
-        <span className="tro-hidden"> waiting</span>
+        className="tro-twist"
+        aria-hidden
+        data-parent={isParent || undefined}
+        onClick={(event) => {
+          if (!isParent) return
+          event.stopPropagation()
+          onTurn?.()
+        }}
+      />
+      <span className="tro-dot" data-work={state} aria-hidden />
+      <span className="tro-label" title={node.label}>
+        {titledLabel(node, naming.titleOf)}
+        {work.about !== undefined && <span className="tro-name"> {work.about}</span>}
+        {node.name !== undefined && node.name !== node.label && <span className="tro-name"> {node.name}</span>}
       </span>
-    )}
-    {node.restarts !== undefined && node.restarts > 0 && (
-      <span className="tro-badge" data-tone="warn" title={plural(node.restarts, "restart")}>
-        {count(node.restarts)}
-        <span aria-hidden> ↻</span>
-        <span className="tro-hidden"> restarts</span>
+      {isBack && (
+        <span className="tro-badge" data-tone="good">
+          back
+        </span>
+      )}
+      {node.hidden !== undefined && node.hidden > 0 && <span className="tro-badge">+{count(node.hidden)}</span>}
+      {node.queueLength > 0 && (
+        <span className="tro-badge" title={plural(node.queueLength, "waiting message")}>
+          {count(node.queueLength)}
+          <span className="tro-hidden"> waiting</span>
+        </span>
+      )}
+      {node.restarts !== undefined && node.restarts > 0 && (
+        <span className="tro-badge" data-tone="warn" title={plural(node.restarts, "restart")}>
+          {count(node.restarts)}
+          <span aria-hidden> ↻</span>
+          <span className="tro-hidden"> restarts</span>
+        </span>
+      )}
+      <span className={state === "idle" ? "tro-hidden" : "tro-status"} data-work={state}>
+        {state}
       </span>
-    )}
-    <span className={node.status === "idle" ? "tro-hidden" : "tro-status"} data-status={node.status}>
-      {node.status}
-    </span>
-    <span className="tro-memory">{bytes(node.memory)}</span>
-  </>
-)
+      <span className="tro-memory">{bytes(node.memory)}</span>
+    </>
+  )
+}

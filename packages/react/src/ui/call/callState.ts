@@ -14,19 +14,23 @@ type CallView = ChatView.ChatView["toolCalls"][number]
  * - `draining`: it was cancelled, and may still end in time
  * - `done`: it has its outcome
  */
-export type CallWork = "queued" | "running" | "waiting" | "draining" | "done"
+type CallWork = "queued" | "running" | "waiting" | "draining" | "done"
 
 /** A tool call as {@link ToolCall} shows it. */
 export interface ShownCall {
+  /** As the provider gave it: the address of the call in the verbs of its chat. */
   readonly id: string
+  /** The name of the tool. */
   readonly name: string
   /** Its main argument in one line. */
   readonly about: string | undefined
   /** `undefined` until the reply with the call is stored. */
   readonly arguments?: ToolCall.ToolCall["arguments"] | undefined
+  /** The state of the work. */
   readonly work: CallWork
   /** How it ended: `completed`, `failed`, `timed_out`, … */
   readonly outcome?: string | undefined
+  /** The last report of its handler; `{ done, total }` becomes a bar. */
   readonly progress?: unknown
   /** The text of its result. */
   readonly result?: string | undefined

@@ -1,6 +1,6 @@
 /** Tool calls, and what they wait for. */
 export { Approval, type ApprovalProps } from "./approval.tsx"
-export { calledIn, type Results, resultsOf, runningCall, type ShownCall } from "./callState.ts"
+export { calledIn, resultsOf, runningCall, type ShownCall } from "./callState.ts"
 export { Decide } from "./decide.tsx"
 export { questionFor } from "./decisions.ts"
 export { Question, type QuestionProps } from "./question.tsx"

@@ -4,7 +4,7 @@ import { Button, classOf, Fault, type PartProps, useAttempt } from "../parts/ind
 
 /** The props of {@link Question}. */
 export interface QuestionProps extends PartProps {
-  /** The question. */
+  /** What is asked; it also names the field. */
   readonly question: string
   /** The options of the question: the texts of `choices` become buttons. */
   readonly options?: Readonly<Record<string, unknown>> | undefined

@@ -9,14 +9,17 @@ import { runningCall } from "./callState.ts"
 
 /** The verbs that a call needs: those of a chat. */
 export interface CallVerbs {
+  /** Decides about a call that waits. */
   readonly approve: (toolCallId: string, decision: Decision) => Promise<unknown>
+  /** Ends a running call. Default: there is no button for it. */
   readonly cancelToolCall?: ((toolCallId: string) => Promise<unknown>) | undefined
+  /** Runs a running call again. Default: there is no button for it. */
   readonly restartToolCall?: ((toolCallId: string) => Promise<unknown>) | undefined
 }
 
 /** The props of {@link ToolCall}. */
 export interface ToolCallProps extends PartProps, UndoOptions {
-  /** The call. */
+  /** What is shown: its name, its state, and what it waits for. */
   readonly call: ShownCall
   /** The verbs of its chat. */
   readonly verbs: CallVerbs

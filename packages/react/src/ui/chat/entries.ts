@@ -5,8 +5,11 @@ import { calledIn, resultsOf, type ShownCall } from "../call/index.ts"
 
 /** A message of a thread, its place there, and its calls. */
 export interface Entry {
+  /** Where the message is in the thread, from 0. */
   readonly index: number
+  /** What a person or the model wrote. */
   readonly message: Message.Message
+  /** The tool calls of a reply, with their results. */
   readonly calls: ReadonlyArray<ShownCall>
   /** Whether it is the last message of the thread that a person or the model wrote. */
   readonly isLast: boolean

@@ -5,7 +5,7 @@ import { age, plural } from "../../format/index.ts"
 import type { Conversations } from "../../hooks/index.ts"
 import { Button, classOf, Fault, Icon, type PartProps, useAttempt } from "../parts/index.ts"
 
-/** A chat of the list. */
+/** One row of `useChats`: id, title, times, and whether a turn runs. */
 export type ListedChat = Conversations["chats"][number]
 
 /** The props of {@link ChatList}. */
@@ -16,8 +16,9 @@ export interface ChatListProps extends PartProps {
   readonly hrefOf: (id: string) => string
   /** The id of the chat that is open. */
   readonly current?: string | undefined
-  /** The text of the search, and its changes: the `search` of `useChats`. Default: there is no field. */
+  /** The text of the search: the `search` of `useChats`. Default: no text. */
   readonly search?: string | undefined
+  /** Called when the text of the search changes. Default: there is no field for it. */
   readonly onSearch?: ((text: string) => void) | undefined
   /** Called with the id of a chat that a person opens. */
   readonly onOpen?: ((id: string) => void) | undefined
@@ -30,7 +31,7 @@ export interface ChatListProps extends PartProps {
 }
 
 /** The title of a chat for people. */
-export const titleOf = ({ title }: Pick<ListedChat, "title">): string => (title === "" ? "Nothing said yet" : title)
+const titleOf = ({ title }: Pick<ListedChat, "title">): string => (title === "" ? "Nothing said yet" : title)
 
 /** The stored chats, the last written first: search, open, delete after a question. */
 export const ChatList = (props: ChatListProps): ReactNode => {

@@ -7,7 +7,7 @@ import { Decide, Question, questionFor } from "../call/index.ts"
 import { Button, classOf, Fault, type PartProps, type UndoOptions } from "../parts/index.ts"
 import { useStillRows } from "./stillRows.ts"
 
-/** A wait of the list. */
+/** One row of `useWaiting`: what a conversation waits for, and since when. */
 export type ListedWait = Waiting["waits"][number]
 
 /** The props of {@link Inbox}. */

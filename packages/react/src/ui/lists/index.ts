@@ -1,3 +1,3 @@
 /** Lists of chats, and of what they wait for. */
-export { ChatList, type ChatListProps, type ListedChat, titleOf } from "./chatList.tsx"
+export { ChatList, type ChatListProps, type ListedChat } from "./chatList.tsx"
 export { Inbox, type InboxProps, type ListedWait } from "./inbox.tsx"

@@ -9,7 +9,7 @@
 import { useRef, useState } from "react"
 
 /** A row, and whether the list no longer has it. */
-export interface StillRow<A> {
+interface StillRow<A> {
   readonly key: string
   readonly row: A
   readonly isOver: boolean

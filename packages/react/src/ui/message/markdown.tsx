@@ -18,7 +18,7 @@ export interface MarkdownProps extends PartProps {
 
 /** The props of {@link Code}. */
 export interface CodeProps {
-  /** The code. */
+  /** What is in the block, as it is. */
   readonly text: string
   /** The name of its language, as the text has it. */
   readonly language: string | undefined
@@ -41,7 +41,7 @@ type RenderCode = NonNullable<MarkdownProps["code"]>
 
 const codeBlock: RenderCode = (code) => <Code {...code} />
 
-/** Text as Markdown (MD1): GitHub's, with tables and lists of tasks. A text is parsed once while it is the same. */
+/** Shows a text in GitHub's Markdown, with tables and lists of tasks. HTML in the text is shown as it is written. A text is parsed once. */
 export const Markdown = memo(({ text, code = codeBlock, className }: MarkdownProps): ReactNode => {
   const tokens = useMemo(() => lexer(text), [text])
   return <div className={classOf("markdown", { className })}>{all(tokens, code)}</div>

@@ -4,7 +4,7 @@ import { classOf, Icon, type PartProps } from "../parts/index.ts"
 
 /** The props of {@link Reasoning}. */
 export interface ReasoningProps extends PartProps {
-  /** The reasoning. */
+  /** What the model thought. */
   readonly text: string
   /** Whether it streams. Default: `false`. */
   readonly isLive?: boolean | undefined

@@ -4,8 +4,11 @@ import { classOf, type PartProps } from "../parts/index.ts"
 
 /** A source: a page or a document. */
 export interface Source {
+  /** Names the source within its reply. */
   readonly id: string
+  /** Its title for people. Default: the host of the page, or the name of the file. */
   readonly title?: string | undefined
+  /** Where the page is, or what kind of document it is. */
   readonly source: { readonly url: string } | { readonly mediaType: string; readonly filename?: string | undefined }
 }
 

@@ -12,7 +12,7 @@ const paths = {
   search: "M7 11.5a4.5 4.5 0 1 1 0-9 4.5 4.5 0 0 1 0 9ZM10.3 10.3 13.5 13.5"
 } as const
 
-/** The name of an icon. */
+/** What `Icon` can draw. */
 export type IconName = keyof typeof paths
 
 export const Icon = ({ name }: { readonly name: IconName }) => (
