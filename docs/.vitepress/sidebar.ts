@@ -62,6 +62,7 @@ const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
   ]),
   group("Pages and servers", [
     page("React", "/react"),
+    page("Components", "/components"),
     page("The observer", "/observer"),
     page("Protocols", "/protocols"),
     page("Posted messages", "/posts"),
