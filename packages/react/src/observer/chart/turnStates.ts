@@ -10,6 +10,7 @@ const states: Readonly<Record<Phase, TurnState>> = {
   idle: "ready",
   moved: "ready",
   committing: "asking",
+  compacting: "asking",
   requesting: "asking",
   streaming: "answering",
   runningTools: "tools",

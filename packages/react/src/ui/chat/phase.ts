@@ -10,6 +10,7 @@ const texts: Readonly<Record<Phase, string>> = {
   awaitingTools: "Waits for tool results",
   awaitingApproval: "Waits for your decision",
   committing: "Storing …",
+  compacting: "Summarizing earlier messages …",
   requesting: "Asking the model …",
   streaming: "The model answers …",
   runningTools: "Tools run …",

@@ -11,7 +11,17 @@ describe("the text of a state", () => {
   test("STATE1. is a tree of its objects and lists", () => {
     expect(plain(stateOf('{ a: "x, }", list: [1, { b: Store <0.3.0> }], m: Map(1) { "k" => 2 } }'))).toEqual([
       undefined,
-      [["a", '"x, }"'], ["list", [["0", "1"], ["1", [["b", "Store <0.3.0>"]]]]], ["m", "Map(1)", [["k", "2"]]]]
+      [
+        ["a", '"x, }"'],
+        [
+          "list",
+          [
+            ["0", "1"],
+            ["1", [["b", "Store <0.3.0>"]]]
+          ]
+        ],
+        ["m", "Map(1)", [["k", "2"]]]
+      ]
     ])
   })
 
