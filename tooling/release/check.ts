@@ -16,6 +16,7 @@ import { join } from "node:path"
 import { root, workspacePackages } from "../house/workspace.ts"
 import { installWith, managers, readmeFile } from "./managers.ts"
 import { publishAll, type Registry, withFolder, withServer } from "./registry.ts"
+import { checkTemplates } from "./templates/checkTemplates.ts"
 import { byteProblems, firstTokenProblems, maxBytes, maxPackages, maxRatio, packageProblems } from "./weight.ts"
 import { CheckRun, type Problems } from "../packed/checkRun.ts"
 import { failureOf, run } from "../packed/program.ts"
@@ -133,6 +134,9 @@ await withFolder(async (folder) => {
       checkManagers(published)
     ])
     await checkWeight(published)
+    const created = join(folder, "created")
+    mkdirSync(created)
+    await checkTemplates(checks, published.registry, created)
   })
 }, process.argv.includes("--keep"))
 checks.end()

@@ -141,7 +141,7 @@ export const otp: Visit = (place) =>
 const inBrowser = async (
   { browser, pictures, project }: Place,
   url: string,
-  keepsConversations: boolean
+  isReloaded: boolean
 ): Promise<ReadonlyArray<string>> => {
   const name = project.split(/[/\\]/).at(-1) ?? ""
   const context = await browser.newContext({ viewport: { width: 900, height: 700 } })
@@ -180,7 +180,7 @@ const inBrowser = async (
     const inaccessible = await problems(page)
     await page.getByRole("button", { name: "Allow" }).click()
     await page.getByText(/I have asked the shop\..*are paid back\./).waitFor()
-    if (keepsConversations) {
+    if (isReloaded) {
       // A client that leaves in the middle of an answer finds it again.
       await say("Where is order 8?")
       await page.getByRole("button", { name: "Stop" }).waitFor()
@@ -210,7 +210,7 @@ export const react: Visit = async (place) => {
 export const next: Visit = async (place) => {
   const args = () => ["--hostname", host]
   return [
-    ...(await served(place, "dev", args, (url) => inBrowser(place, url, true))),
+    ...(await served(place, "dev", args, (url) => inBrowser(place, url, false))),
     ...(await served(place, "start", args, (url) => inBrowser(place, url, true))),
     ...(await standalone(place))
   ]
