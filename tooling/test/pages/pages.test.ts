@@ -35,9 +35,7 @@ test("CLIENT1 a page that talks to a server loads nothing that runs chats, and n
   expect(loaded).toContain("packages/chat/src/view/ChatView.ts")
   expect(loaded.filter((path) => !exists(path))).toEqual([])
   expect(loaded.filter((path) => path.startsWith("packages/chat/") && !isViewOrJson(path))).toEqual([])
-  expect(loaded.filter((path) => path.startsWith("packages/otp/")).toSorted()).toEqual(
-    ["Clock", "macrotask", "timerQueue"].map((name) => `packages/otp/src/time/${name}.ts`)
-  )
+  expect(loaded.filter((path) => path.startsWith("packages/otp/"))).toEqual([])
 })
 
 test("CLIENT1 nor does one that shows chats with the hooks", () => {
@@ -85,12 +83,12 @@ test("CLIENT1 a bundler keeps of the packages what such a page uses, though it i
   expect(chunks.reduce((sum, { characters }) => sum + characters, 0)).toBeLessThan(30_000)
 })
 
-test("CLIENT1 the hooks, the client and the text of a message are at most 11.6 kB of a page, compressed, beside React", async () => {
+test("CLIENT1 the hooks, the client and the text of a message are at most 10.3 kB of a page, compressed, beside React", async () => {
   const chunks = await bundled(`
     import { Message } from "@troupe/chat/messages"
     import { TroupeProvider, useChat, useChats } from "@troupe/react"
     import { Client } from "@troupe/server"
     export const page = { TroupeProvider, useChat, useChats, connect: Client.connect, text: Message.text }
   `)
-  expect(chunks.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(11_600)
+  expect(chunks.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(10_300)
 })

@@ -8,8 +8,9 @@
  * @module
  */
 import type { Store } from "@troupe/chat/store"
-import * as Clock from "@troupe/otp/clock"
+import type * as Clock from "@troupe/otp/clock"
 import { type ChatLink, checkedId, pathPart, WeakCache, type TroupeLink } from "../link/index.ts"
+import { hostClock } from "./hostClock.ts"
 import { makeRemote } from "./remote.ts"
 import { query, remoteChat } from "./remoteChat.ts"
 import { remoteObserver } from "./remoteObserver.ts"
@@ -43,7 +44,7 @@ export interface ConnectOptions {
  */
 export const connect = (options: ConnectOptions): TroupeLink => {
   check(options)
-  const { url, headers, clock = Clock.live, random = chance } = options
+  const { url, headers, clock = hostClock, random = chance } = options
   const remote = makeRemote({
     url,
     clock,
