@@ -39,7 +39,7 @@ test("a tool's arguments come from its zod schema, as they are after parsing", (
 test("a chat takes the names of the Troupe's agents alone", async () => {
   const adapter = Fake.make({ script: [] })
   const troupe = await Troupe.start({ adapter, agents: { billing: {}, support: {} }, agent: "support" })
-  expectTypeOf(troupe.chat)
+  expectTypeOf<typeof troupe.chat>()
     .parameter(1)
     .toEqualTypeOf<{ readonly agent?: "billing" | "support" | undefined } | undefined>()
   // @ts-expect-error an agent of another name

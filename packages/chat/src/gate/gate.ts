@@ -101,8 +101,8 @@ const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): P
 }
 
 /** Whether a call of this tool may wait for a person, by the tool's own definition. */
-export const mayNeedApproval = (tool: object | undefined): boolean =>
-  ((tool as Pick<Tool, "needsApproval"> | undefined)?.needsApproval ?? false) !== false
+export const mayNeedApproval = (tool: Pick<Tool, "name" | "needsApproval"> | undefined): boolean =>
+  (tool?.needsApproval ?? false) !== false
 
 /** Whether a tool says that this call waits for a person. */
 const needsApproval = (toolCall: ToolCall, tool: Tool | undefined): boolean => {

@@ -2,7 +2,7 @@
 export { blobOptions, claimOptions, historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
 export type { ChatList, ChatSummary, HistoryOptions, ListOptions } from "./chatList.ts"
 export { Escalation } from "./escalation.ts"
-export { rankedMessages, searchOptions } from "./messageSearch.ts"
+export { bestOf, rankedMessages, searchOptions } from "./messageSearch.ts"
 export type { FoundMessage, SearchOptions } from "./messageSearch.ts"
 export { MemoryWaits } from "./memoryWaits.ts"
 export { PrefixIndex } from "./prefixIndex.ts"

@@ -87,6 +87,16 @@ export const rankedMessages = (
     .slice(0, limit)
 }
 
+/** The best of the messages of several conversations, without their scores. */
+export const bestOf = (
+  found: ReadonlyArray<FoundMessage & { readonly score: number }>,
+  limit: number
+): ReadonlyArray<FoundMessage> =>
+  found
+    .toSorted((one, other) => other.score - one.score)
+    .slice(0, limit)
+    .map(({ chat, place, message }) => ({ chat, place, message }))
+
 /** How often a text has a word that begins with these characters. */
 const occurrences = (text: string, stem: string): number => {
   let count = 0

@@ -18,6 +18,7 @@ import {
   listOptions,
   MemoryWaits,
   PrefixIndex,
+  bestOf,
   rankedMessages,
   searchOptions,
   searched,
@@ -236,11 +237,8 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       const { query, chat, prefix, limit } = searchOptions(options)
       const among =
         chat === undefined ? Array.from(logs.of(prefix)) : Array.from(logs.of(chat)).filter(([id]) => id === chat)
-      return among
-        .flatMap(([id, { record }]) => rankedMessages(id, record.thread.messages, query, limit))
-        .toSorted((one, other) => other.score - one.score)
-        .slice(0, limit)
-        .map(({ score: _, ...found }) => found)
+      const found = among.flatMap(([id, { record }]) => rankedMessages(id, record.thread.messages, query, limit))
+      return bestOf(found, limit)
     },
     close: () => {
       isClosed = true

@@ -19,7 +19,7 @@ import type {
   SessionStore
 } from "./sessionStore.ts"
 import type { Wait, WaitList, WaitOptions, FoundMessage, SearchOptions } from "../lists/index.ts"
-import { rankedMessages, searchOptions } from "../lists/index.ts"
+import { bestOf, rankedMessages, searchOptions } from "../lists/index.ts"
 
 export type StoreCall =
   | { readonly type: "load"; readonly id: string }
@@ -205,6 +205,5 @@ const searchEach = async (
     }
     after = page?.next
   }
-  const best = found.toSorted((one, other) => other.score - one.score).slice(0, limit)
-  return best.map(({ score: _, ...one }) => one)
+  return bestOf(found, limit)
 }

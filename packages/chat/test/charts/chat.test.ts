@@ -315,8 +315,16 @@ const walks = (): ReadonlyArray<Walk> => [
   walk(
     "a request that is too long",
     { turn, facts: { compacting: {} } },
-    ...["too long", "asks for a summary", "compacted", "not compacted", "cancel", "deadline"],
-    ...["refused", "request died", "answers", "taken"]
+    "too long",
+    "asks for a summary",
+    "compacted",
+    "not compacted",
+    "cancel",
+    "deadline",
+    "refused",
+    "request died",
+    "answers",
+    "taken"
   ),
   walk("a reply with calls", { turn }, "cancel", "deadline", "answers", "taken", ...Object.keys(callEvents)),
   walk("one step", { turn, until: "step" }, "answers", "refused", "cancel", "condition throws"),

@@ -6,8 +6,8 @@
 
 /** The functions of the language that came last, by their names. */
 const required = {
-  "Object.groupBy": () => Object.groupBy,
-  "Promise.withResolvers": () => Promise.withResolvers,
+  "Object.groupBy": () => Reflect.get(Object, "groupBy"),
+  "Promise.withResolvers": () => Reflect.get(Promise, "withResolvers"),
   "Set.prototype.isSubsetOf": () => Reflect.get(Set.prototype, "isSubsetOf")
 }
 
