@@ -89,6 +89,13 @@ test("the checker finds nothing in a history that the store has", () => {
   expect(seen([], keptOf(one, child), { isOver: true })).toEqual([])
 })
 
+test("LAB11: a reader may have more of an interrupted reply than its draft", () => {
+  const draft = { ...Message.assistant("So you"), metadata: { interrupted: true } }
+  const read = { type: "read", chat, from: 4, texts: ["So you"], partial: "So you say" } as const
+  expect(seen([read], keptOf(extended(one, draft)))).toEqual([])
+  expect(seen([read], keptOf(extended(one, Message.assistant("So you"))))).toHaveLength(1)
+})
+
 describe("a planted fault is found by the checker", () => {
   const log = (entries: ReadonlyArray<Entry>): Kept => ({ ...keptOf(one), logs: new Map([[chat, entries]]) })
   const survey = [calling("survey"), ran("survey", '{"task":"t1","status":"running"}')]
