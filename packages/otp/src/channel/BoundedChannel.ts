@@ -7,8 +7,10 @@
  *         channel ends or its reader leaves, each waiting write resolves with `false`.
  * BOUND2. The items asked of `onDemand` and not pushed yet, and the unread items, are at most `bound` together. When a read leaves
  *         at most half of them, then `onDemand` is called with the number of the others.
+ * BOUND3. A reader that leaves ends only its own reads: the items go to the readers that are left. When the last one leaves, the
+ *         channel closes.
  */
-import { Channel, type Options as ChannelOptions, Fifo } from "./Channel.ts"
+import { Channel, ended, type Options as ChannelOptions, Fifo, Reader } from "./Channel.ts"
 
 /** The bound of a channel, and the functions of its owner. */
 export interface Options<A> extends Omit<ChannelOptions<A>, "onDemand"> {
@@ -16,14 +18,40 @@ export interface Options<A> extends Omit<ChannelOptions<A>, "onDemand"> {
   readonly bound: number
   /**
    * Called with the number of items that the reader takes next: at the first read, and when at most half of the bound is left. It
-   * pushes them now or later. When it throws, the channel fails. Default: the producer uses `put`.
+   * pushes them now or later. When it throws or rejects, the channel fails. Default: the producer uses `put`.
    */
-  readonly onDemand?: ((count: number) => void) | undefined
+  readonly onDemand?: ((count: number) => unknown) | undefined
 }
 
 interface Write<A> {
   readonly item: A
   readonly resolve: (isTaken: boolean) => void
+}
+
+/** One of several readers of a channel. */
+class SharedReader<A> extends Reader<A> {
+  readonly #read: () => Promise<IteratorResult<A, undefined>>
+  readonly #leave: () => Promise<unknown>
+  #left: Promise<unknown> | undefined
+
+  constructor(
+    read: (owner: object) => Promise<IteratorResult<A, undefined>>,
+    leave: (owner: object) => Promise<unknown>
+  ) {
+    super()
+    this.#read = () => read(this)
+    this.#leave = () => leave(this)
+  }
+
+  override next(): Promise<IteratorResult<A, undefined>> {
+    return this.#left === undefined ? this.#read() : Promise.resolve(ended)
+  }
+
+  override async return(): Promise<IteratorResult<A, undefined>> {
+    this.#left ??= this.#leave()
+    await this.#left
+    return ended
+  }
 }
 
 /**
@@ -36,7 +64,8 @@ interface Write<A> {
  *
  * **Gotchas**
  *
- * A channel does not belong to a process. When a process ends, end its channels in `Process.onExit`.
+ * A channel does not belong to a process. When a process ends, `Process.onExit` ends the channel that it writes, and leaves the one
+ * that it reads with `return` of its reader.
  *
  * @example
  * ```ts import.meta.vitest
@@ -61,10 +90,12 @@ interface Write<A> {
  */
 export class BoundedChannel<A extends object | string | number> extends Channel<A> {
   readonly #bound: number
-  readonly #onDemand: ((count: number) => void) | undefined
+  readonly #onDemand: ((count: number) => unknown) | undefined
   readonly #writes = new Fifo<Write<A>>()
   /** The items asked of `onDemand` that were not pushed. */
   #asked = 0
+  /** The readers that have not left. */
+  #readers = 0
 
   constructor({ bound, onDemand, ...options }: Options<A>) {
     if (!Number.isInteger(bound) || bound < 1) {
@@ -91,9 +122,24 @@ export class BoundedChannel<A extends object | string | number> extends Channel<
     super.push(item)
   }
 
+  /**
+   * Makes one of several readers; `for await` makes one too. Leaving it ends its own reads only, and closes the channel when no
+   * other reader is left.
+   */
+  override [Symbol.asyncIterator](): Reader<A> {
+    this.#readers++
+    return new SharedReader(
+      (reader) => this.read(reader),
+      async (reader) => {
+        this.withdraw(reader)
+        if (--this.#readers === 0) await this.return()
+      }
+    )
+  }
+
   /** Reads an item, and makes room for the next write or demand. */
-  override next(): Promise<IteratorResult<A, undefined>> {
-    const read = super.next()
+  protected override read(owner: object | undefined): Promise<IteratorResult<A, undefined>> {
+    const read = super.read(owner)
     this.#refill()
     return read
   }
@@ -121,7 +167,8 @@ export class BoundedChannel<A extends object | string | number> extends Channel<
     if (this.#onDemand === undefined || this.isOver || coming * 2 > this.#bound) return
     this.#asked += this.#bound - coming
     try {
-      this.#onDemand(this.#bound - coming)
+      const made = this.#onDemand(this.#bound - coming)
+      if (made !== undefined) Promise.resolve(made).catch((error: unknown) => this.fail(error))
     } catch (error) {
       this.fail(error)
     }

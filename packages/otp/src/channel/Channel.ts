@@ -89,7 +89,7 @@ export abstract class Reader<A> implements AsyncIterableIterator<A, undefined> {
   abstract return(): Promise<IteratorResult<A, undefined>>
 
   /** The reader itself, for `for await`. */
-  [Symbol.asyncIterator](): this {
+  [Symbol.asyncIterator](): Reader<A> {
     return this
   }
 
@@ -121,9 +121,12 @@ type Reject = (error: unknown) => void
 interface Waiting<A> {
   readonly resolve: Resolve<A>
   readonly reject: Reject
+  /** The reader that the read belongs to, if it is known. */
+  readonly owner: object | undefined
 }
 
-const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
+/** The end, as the result of a read. */
+export const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /**
  * A queue of items: `push` adds one, `next` reads one, or waits for it.
@@ -158,6 +161,9 @@ export class Channel<A extends object | string | number> extends Reader<A> {
   /** The oldest read that waits (CHAN4). */
   #resolve: Resolve<A> | undefined
   #reject: Reject | undefined
+  #owner: object | undefined
+  /** The owner of the read that `#park` is called for. */
+  #parking: object | undefined
   #others: Fifo<Waiting<A>> | undefined
   /** Whether a read has called `onDemand`, which has not returned and has pushed nothing (CHAN4). */
   #isAsking = false
@@ -169,7 +175,8 @@ export class Channel<A extends object | string | number> extends Reader<A> {
     if (this.#resolve === undefined) {
       this.#resolve = resolve
       this.#reject = reject
-    } else (this.#others ??= new Fifo()).push({ resolve, reject })
+      this.#owner = this.#parking
+    } else (this.#others ??= new Fifo()).push({ resolve, reject, owner: this.#parking })
   }
 
   constructor(options: Options<A> = {}) {
@@ -199,6 +206,7 @@ export class Channel<A extends object | string | number> extends Reader<A> {
       if (this.#others === undefined) {
         this.#resolve = undefined
         this.#reject = undefined
+        this.#owner = undefined
       } else this.#nextWaiting()
       resolve({ done: false, value: item })
     } else if (!this.#isOver) {
@@ -238,10 +246,15 @@ export class Channel<A extends object | string | number> extends Reader<A> {
 
   /** Resolves with the oldest item or with the end; rejects with the failure. */
   next(): Promise<IteratorResult<A, undefined>> {
+    return this.read(undefined)
+  }
+
+  /** Reads like `next`, for one of several readers. */
+  protected read(owner: object | undefined): Promise<IteratorResult<A, undefined>> {
     const ready = this.#unread === undefined && !this.#isOver ? undefined : this.#ready()
     if (ready !== undefined) return ready
     const isFirst = this.#resolve === undefined
-    const waiting = isFirst ? undefined : new Promise(this.#park)
+    const waiting = isFirst ? undefined : this.#wait(owner)
     this.#isAsking = isFirst
     try {
       this.#options.onDemand?.()
@@ -251,7 +264,7 @@ export class Channel<A extends object | string | number> extends Reader<A> {
     this.#isAsking = false
     if (waiting !== undefined) return waiting
     const pushed = this.#unread === undefined && !this.#isOver ? undefined : this.#ready()
-    return pushed ?? new Promise(this.#park)
+    return pushed ?? this.#wait(owner)
   }
 
   /** Closes the channel, and calls `onReturn`. */
@@ -259,6 +272,26 @@ export class Channel<A extends object | string | number> extends Reader<A> {
     this.close()
     this.#left ??= this.#leave()
     return this.#left
+  }
+
+  /** Ends the waiting reads of one of several readers, so that no item goes to it. */
+  protected withdraw(owner: object): void {
+    const waiting: Array<Waiting<A>> = []
+    for (let resolve = this.#resolve; resolve !== undefined; resolve = this.#resolve) {
+      waiting.push({ resolve, reject: this.#reject as Reject, owner: this.#owner })
+      this.#nextWaiting()
+    }
+    for (const read of waiting) {
+      this.#parking = read.owner
+      if (read.owner === owner) read.resolve(ended)
+      else this.#park(read.resolve, read.reject)
+    }
+    this.#parking = undefined
+  }
+
+  #wait(owner: object | undefined): Promise<IteratorResult<A, undefined>> {
+    this.#parking = owner
+    return new Promise(this.#park)
   }
 
   async #leave(): Promise<IteratorResult<A, undefined>> {
@@ -289,6 +322,7 @@ export class Channel<A extends object | string | number> extends Reader<A> {
     const other = this.#others?.shift()
     this.#resolve = other?.resolve
     this.#reject = other?.reject
+    this.#owner = other?.owner
   }
 
   #endReads(): void {

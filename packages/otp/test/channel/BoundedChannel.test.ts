@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { BoundedChannel } from "../../src/index.ts"
+import { BoundedChannel, Process, System } from "../../src/index.ts"
 import { hop } from "../double/hop.ts"
 
 const bounded = (bound: number) => new BoundedChannel.BoundedChannel<number>({ bound })
@@ -75,6 +75,55 @@ test("BOUND2 a producer that pushes what it is asked for keeps the bound, whoeve
     Array.from({ length: 100 }, (_, n) => n + 1)
   )
   expect([most <= 3, made <= 103]).toEqual([true, true])
+})
+
+test("BOUND3 a reader that leaves ends its own reads only, and the last one closes the channel", async () => {
+  const channel = bounded(1)
+  const [one, other] = [channel[Symbol.asyncIterator](), channel[Symbol.asyncIterator]()]
+  const [lost, kept] = [one.next(), other.next()]
+  await one.return()
+  expect([await lost, await one.next()]).toEqual([
+    { done: true, value: undefined },
+    { done: true, value: undefined }
+  ])
+  expect([await channel.put(1), await kept]).toEqual([true, { done: false, value: 1 }])
+  expect([await channel.put(2), await other.next(), channel.isOver]).toEqual([true, { done: false, value: 2 }, false])
+  await one.return()
+  expect(channel.isOver).toBe(false)
+  await other.return()
+  expect([channel.isOver, await channel.put(3)]).toEqual([true, false])
+})
+
+test("BOUND3 when a stage crashes, the producer and the other readers go on", async () => {
+  const system = System.make()
+  const channel = bounded(2)
+  const seen: Array<number> = []
+  const reading = (run: (n: number) => void) => {
+    const reader = channel[Symbol.asyncIterator]()
+    const stage = Process.spawn(system, async () => {
+      for await (const n of reader) run(n)
+    })
+    Process.onExit(stage, () => void reader.return())
+    return stage
+  }
+  const crashing = reading(() => {})
+  reading((n) => seen.push(n))
+  await hop()
+  Process.kill(crashing)
+  for (let n = 1; n <= 5; n++) expect(await channel.put(n)).toBe(true)
+  await hop()
+  expect([seen, channel.isOver]).toEqual([[1, 2, 3, 4, 5], false])
+  await System.stop(system)
+  expect(channel.isOver).toBe(true)
+})
+
+test("BOUND2 a demand that rejects fails the channel", async () => {
+  const channel = new BoundedChannel.BoundedChannel<number>({
+    bound: 1,
+    onDemand: () => Promise.reject(new Error("no source"))
+  })
+  await expect(channel.next()).rejects.toThrow("no source")
+  expect(channel.isOver).toBe(true)
 })
 
 test("CHAN4 a demand that throws fails the channel, and a bound below 1 is refused", async () => {
