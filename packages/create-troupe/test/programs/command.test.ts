@@ -9,7 +9,16 @@ const create = (cwd: string, ...args: ReadonlyArray<string>) => run(process.exec
 
 test("a project is written, and the next commands are printed", async () => {
   using folder = temporaryFolder()
-  const { code, output } = await create(folder.path, "my shop", "--template", "server", "--provider", "openai")
+  const { code, output } = await create(
+    folder.path,
+    "my shop",
+    "--template",
+    "server",
+    "--provider",
+    "openai",
+    "--manager",
+    "npm"
+  )
   expect(code).toBe(0)
   expect(output).toContain('cd "my shop"\n  npm install\n  cp .env.example .env')
   expect(output).toContain("npm run dev")
