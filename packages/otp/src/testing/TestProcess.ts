@@ -5,7 +5,8 @@
  *
  * TESTP1. `expect` takes the first message that matches, and leaves the others. `refute` takes none.
  * TESTP2. On a test clock, a wait advances the time, timer by timer, by at most `within`.
- * TESTP3. The processes of `start` end in reverse start order, before the process of the test and its system.
+ * TESTP3. The processes of `start` end in reverse start order, before the process of the test and its system. Those that
+ *         hang are killed.
  */
 import * as Data from "effect/Data"
 import {
@@ -59,6 +60,14 @@ export interface WaitOptions {
 }
 
 const isTestClock = (clock: Clock.Clock): clock is Clock.TestClock => "advance" in clock
+
+/** Kills a process and all that were started below it, also those that trap exits. */
+const killTree = (top: Pid): void => {
+  const below = new Set([cellOf(top)])
+  for (const cell of cellOf(top).kernel.processes.all)
+    if (cell.parent !== undefined && below.has(cell.parent)) below.add(cell)
+  for (const cell of [...below].toReversed()) Process.kill(cell)
+}
 
 /** A test for messages: a function, or a value that compares like the keys of a registry. */
 const testOf = (match: unknown): ((message: unknown) => boolean) => {
@@ -175,6 +184,7 @@ export class TestProcess {
    * Rejects with `StartFailed`, also when the start returned `"ignore"`.
    */
   async start<P extends Pid>(begin: ChildSpec<string, P>["start"], rules?: Rules): Promise<P> {
+    this.#checkRuns()
     this.#supervisor ??= Supervisor.start(this.system, {
       label: "test supervisor",
       children: [],
@@ -195,8 +205,11 @@ export class TestProcess {
 
   /** Ends the processes of `start`, the process of the test, and its own system. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const supervisor = await this.#supervisor
-    if (supervisor !== undefined && Process.isAlive(supervisor)) await this.#settled(Supervisor.stop(supervisor))
+    const supervisor = await this.#supervisor?.catch(() => undefined)
+    if (supervisor !== undefined && Process.isAlive(supervisor)) {
+      // A stop that hangs, for example on a child in its init, must not hide why the test failed.
+      await this.#settled(Supervisor.stop(supervisor)).catch(() => killTree(supervisor))
+    }
     Process.kill(this.pid)
     if (this.#owned) await System.stop(this.system)
   }
@@ -205,6 +218,7 @@ export class TestProcess {
     match: (message: unknown) => boolean,
     options: WaitOptions | undefined
   ): Promise<{ readonly message: unknown } | undefined> {
+    this.#checkRuns()
     let found: { readonly message: unknown } | undefined
     const isMatch = (message: unknown): boolean => {
       const isFound = match(message)
@@ -219,6 +233,10 @@ export class TestProcess {
   #settled<A>(work: Promise<A>): Promise<A> {
     const { clock } = this.system
     return isTestClock(clock) ? clock.run(work) : work
+  }
+
+  #checkRuns(): void {
+    if (!Process.isAlive(this.pid)) throw new Error("The process of the test has ended: use it before its disposal")
   }
 
   #lacks(expected: string): NotReceived {

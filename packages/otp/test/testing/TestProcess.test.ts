@@ -92,3 +92,22 @@ test("TESTP3 the system of a test that has one goes on", async () => {
   expect([Process.exitReason(agent), System.stats(system).processes]).toEqual(["shutdown", 0])
   await System.stop(system)
 })
+
+test("TESTP3 disposal kills a process that hangs in its init, throws nothing, and may be repeated", async () => {
+  const hangs = GenServer.make({
+    init: (_args: undefined, self) => {
+      Process.trapExit(self, true)
+      return new Promise<never>(() => {})
+    }
+  })
+  for (const system of [undefined, System.make({ clock: Clock.test() })]) {
+    const me = new TestProcess(system === undefined ? {} : { system })
+    await expect(me.start((parent) => GenServer.startLink(parent, hangs, undefined))).rejects.toThrow("is not done")
+    await me[Symbol.asyncDispose]()
+    await me[Symbol.asyncDispose]()
+    expect(System.stats(me.system).processes).toBe(0)
+    const ended = "The process of the test has ended: use it before its disposal"
+    await expect(me.expect("one")).rejects.toThrow(ended)
+    await expect(me.start((parent) => Agent.startLink(parent, () => 1))).rejects.toThrow(ended)
+  }
+})
