@@ -16,7 +16,6 @@ import {
   isDown,
   isExit,
   type Pid,
-  placeOf,
   type Rules,
   StartFailed,
   StartIgnored,
@@ -28,6 +27,7 @@ import * as Process from "../process/Process.ts"
 import * as Supervisor from "../supervisor/Supervisor.ts"
 import * as System from "../system/System.ts"
 import * as Clock from "../time/Clock.ts"
+import { equalValues } from "./equalValues.ts"
 
 /** A message that did not arrive in time; `mailbox` has the first messages that did. */
 export class NotReceived extends Data.TaggedError("NotReceived")<{
@@ -69,16 +69,11 @@ const killTree = (top: Pid): void => {
   for (const cell of [...below].toReversed()) Process.kill(cell)
 }
 
-/** A test for messages: a function, or a value that compares like the keys of a registry. */
-const testOf = (match: unknown): ((message: unknown) => boolean) => {
-  if (typeof match === "function") return match as (message: unknown) => boolean
-  const place = placeOf(match)
-  return (message) =>
-    Object.is(
-      attempt(() => placeOf(message)),
-      place
-    )
-}
+/** A test for messages: a function, or a value that they equal. */
+const testOf = (match: unknown): ((message: unknown) => boolean) =>
+  typeof match === "function"
+    ? (match as (message: unknown) => boolean)
+    : (message) => attempt(() => equalValues(match, message)) === true
 
 /**
  * A process that stands for a test: it has a pid, takes messages, and ends with the test.
@@ -133,6 +128,10 @@ export class TestProcess {
 
   /**
    * Waits for a message, and takes it out of the mailbox: the first that equals a value, or for which a function returns true.
+   *
+   * **Details**
+   *
+   * Arrays, plain objects, dates, maps, sets and errors are equal when their contents are; other instances only to themselves.
    *
    * **Errors**: rejects with `NotReceived`.
    */

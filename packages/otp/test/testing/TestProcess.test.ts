@@ -1,3 +1,4 @@
+import * as DateTime from "effect/DateTime"
 import { expect, test } from "vitest"
 import { Agent, Clock, GenServer, Process, System, Timer } from "../../src/index.ts"
 import type { Pid } from "../../src/index.ts"
@@ -110,4 +111,35 @@ test("TESTP3 disposal kills a process that hangs in its init, throws nothing, an
     await expect(me.expect("one")).rejects.toThrow(ended)
     await expect(me.start((parent) => Agent.startLink(parent, () => 1))).rejects.toThrow(ended)
   }
+})
+
+const dateOf = (ms: number): Date => DateTime.toDateUtc(DateTime.makeUnsafe(ms))
+
+class Point {
+  readonly x = 1
+}
+
+test("TESTP4 dates, maps, sets and errors are taken by value, other instances by identity", async () => {
+  await using me = new TestProcess()
+  const values = (n: number): ReadonlyArray<object> => [
+    dateOf(n),
+    new Map([[{ id: n }, [n]]]),
+    new Set([{ n }, { n: 0 }]),
+    new TypeError(`no ${n}`, { cause: { n } }),
+    Object.assign(new Error("no"), { code: n }),
+    { at: [dateOf(n)] },
+    [n, undefined]
+  ]
+  for (const [at, value] of values(5).entries()) {
+    Process.send(me.pid, value)
+    await expect(me.expect(values(6)[at], { within: 0 })).rejects.toMatchObject({ _tag: "NotReceived" })
+    expect(await me.expect(values(5)[at])).toBe(value)
+  }
+  Process.send(me.pid, new Error("no"))
+  await me.refute(new TypeError("no"))
+  const point = new Point()
+  Process.send(me.pid, point)
+  await me.refute(new Point())
+  await me.refute({ x: 1 })
+  expect(await me.expect(point)).toBe(point)
 })
