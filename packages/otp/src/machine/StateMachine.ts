@@ -363,6 +363,7 @@ export { assign, cancel, raise, sendParent, sendTo, sendToChild, spawnChild, sto
  * - `timeout(id, event, ms)` sends the event after so many milliseconds. Set again, it starts again. `cancel(id)` ends it.
  * - `stateTimeout(event, ms)` ends when the state changes, `eventTimeout(event, ms)` when an event is taken. There is one of each.
  * - A timeout of 0 comes before the events that the machine has not received. One of `Infinity` only ends the one before.
+ *   Any other delay, such as a negative number, `NaN` or a text, is an error of the machine.
  * - `reply(value)` replies to the `from` of the event, `reply(value, to)` to the one that `to` returns, for example from the context.
  *
  * An event, a delay and a value may be functions of `{ context, event }`.

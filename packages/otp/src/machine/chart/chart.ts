@@ -351,9 +351,9 @@ export class Chart {
           break
         case "timeout": {
           const event = this.#event(step, args, params)
-          const ms = step.delay(args, params) as number
-          const hasTime = this.#queue?.setTimeout(step.id, event, ms)
-          if (hasTime === true) effects.push({ kind: "schedule", id: step.id, event, ms })
+          const ms = step.delay(args, params)
+          if (this.#queue?.setTimeout(step.id, event, ms) === true)
+            effects.push({ kind: "schedule", id: step.id, event, ms })
           break
         }
         case "cancel": {

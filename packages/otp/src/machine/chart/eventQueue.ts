@@ -8,7 +8,7 @@
  *       before everything else that waits.
  * EVQ2. A change of state cancels the state timeout, unless the same event set it. Each event cancels the event timeout.
  * EVQ3. A timeout that is set again replaces the first. One of no time comes after the events that wait here, before those from
- *       outside.
+ *       outside. A delay that is no time is an error of the machine.
  */
 import type { EventObject } from "xstate"
 
@@ -78,7 +78,13 @@ export class EventQueue {
   }
 
   /** Prepares a timeout: returns whether it has time, so that a timer is needed. One without end only replaces. */
-  setTimeout(id: string, event: EventObject, ms: number): boolean {
+  setTimeout(id: string, event: EventObject, ms: unknown): ms is number {
+    if (typeof ms !== "number" || !(ms >= 0)) {
+      const shown = typeof ms === "string" ? `"${ms}"` : String(ms)
+      throw new RangeError(
+        `the delay of the timeout "${id}" is ${shown}: make it a number of milliseconds, 0 or more, or Infinity to end it only`
+      )
+    }
     this.clear(id)
     this.#set.add(id)
     if (ms <= 0) this.#due.set(id, event)

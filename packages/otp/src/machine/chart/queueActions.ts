@@ -89,7 +89,7 @@ export const timeout = <C extends MachineContext, H extends EventObject, E exten
   register(
     xstate.enqueueActions(({ self, enqueue, ...args }, params) => {
       const due = resolve(event, args, params) as EventObject
-      const ms = resolve(delay, args, params) as number
+      const ms = resolve(delay, args, params)
       enqueue.cancel(id)
       if (queueOf(self, "timeout").setTimeout(id, due, ms)) enqueue.raise(due as never, { id, delay: ms })
     }) as Action<C, H, E, P>,

@@ -176,6 +176,37 @@ test("EVQ3 when a timeout has no time, it comes after the events that wait here 
   expect(seen.map(({ log }) => log)).toEqual([[], ["x", "slow", "late"], ["slow"], []])
 })
 
+test.each([
+  [Number.NaN, "NaN"],
+  [-5, "-5"],
+  ["5 seconds", '"5 seconds"'],
+  [undefined, "undefined"]
+] as ReadonlyArray<readonly [unknown, string]>)(
+  "EVQ3 when the delay of a timeout is %s, the machine fails with the reason",
+  async (delay, shown) => {
+    const wrong = setup({
+      types: { context: {} as { readonly n: number }, events: {} as { readonly type: string } },
+      actions: {
+        fixed: timeout("slow", { type: "slow" }, delay as number),
+        made: stateTimeout({ type: "late" }, () => delay as number)
+      }
+    })
+    const machine = hosted(
+      wrong.createMachine({ context, on: { fixed: { actions: "fixed" }, made: { actions: "made" } } })
+    )
+    for (const [type, id] of [
+      ["fixed", "slow"],
+      ["made", "stateTimeout"]
+    ] as const) {
+      const { status, error } = last(await sameEverywhere(machine, [event(type), 9000]))
+      expect([status, error]).toEqual([
+        "error",
+        `the delay of the timeout "${id}" is ${shown}: make it a number of milliseconds, 0 or more, or Infinity to end it only`
+      ])
+    }
+  }
+)
+
 test("QMACH1 when a machine is inside another, is provided or goes on from storage, it keeps its queue", async () => {
   const parent = hosted(
     setup({
