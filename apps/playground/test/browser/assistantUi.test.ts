@@ -85,7 +85,7 @@ const open = async () => {
 }
 
 const say = async (page: Page, text: string): Promise<void> => {
-  await page.locator(".troupe-composer textarea").fill(text)
+  await page.locator(".composer textarea").fill(text)
   await page.getByRole("button", { name: "Send", exact: true }).click()
 }
 

@@ -44,7 +44,7 @@ describe("a conversation in the browser", inBrowser, () => {
     const { page, faults } = await openPage(browser, url)
     await say(page, "Book a table")
     await settles(page, "awaitingUser")
-    await page.getByLabel("For when, and for how many?").fill("Friday, for two")
+    await page.getByRole("textbox", { name: "For when, and for how many?" }).fill("Friday, for two")
     await page.keyboard.press("Enter")
     await page.getByText('Noted: "Friday, for two"').waitFor()
     await settles(page)

@@ -55,7 +55,7 @@ describe("reading a conversation", inBrowser, () => {
     await page.mouse.wheel(0, -10_000)
     await page.waitForFunction(() => document.querySelector(".troupe-thread")?.scrollTop === 0)
     playground.goOn()
-    await page.getByText("somebody is expected").waitFor()
+    await page.locator(".troupe-thread").getByText("somebody is expected").waitFor()
     await settles(page)
     expect(await top()).toBe(0)
     await answered(page, "Hello")
