@@ -107,9 +107,22 @@ export class OtherSystem extends Data.TaggedError("OtherSystem")<{ readonly pid:
   }
 }
 
-/** A supervisor request to a process that is not a supervisor, or to a value that is neither a process nor an address. */
-export class NotASupervisor extends Data.TaggedError("NotASupervisor")<{ readonly pid: Pid }> {
+/**
+ * A supervisor request to a process that is not a supervisor, to a supervisor of another kind, or to a value that is neither a
+ * process nor an address.
+ *
+ * **Details**: for a supervisor of another kind, `kind` is what it is, and `wanted` is whose function was called.
+ */
+export class NotASupervisor extends Data.TaggedError("NotASupervisor")<{
+  readonly pid: Pid
+  readonly kind?: string
+  readonly wanted?: string
+}> {
   override get message(): string {
+    const { kind, wanted } = this
+    if (kind !== undefined && wanted !== undefined) {
+      return `${summary(this.pid)} is a ${kind}, not a ${wanted}: call the function of ${kind}, or start a ${wanted}`
+    }
     return `${summary(this.pid)} is no supervisor: pass what the start of one resolved with, or its address`
   }
 }

@@ -23,7 +23,7 @@ import { dynamicCallbacks } from "./dynamicServer.ts"
 import type { DynamicPlan, DynamicRequest } from "./dynamicServer.ts"
 import { startServer, type Via } from "../server/index.ts"
 import type { SupervisorTarget } from "./Supervisor.ts"
-import { request, stopSupervisor } from "./supervisorRequest.ts"
+import { change, request, stopSupervisor } from "./supervisorRequest.ts"
 import { type ChildCounts, type ChildInfo, namesOf } from "./supervisorServer.ts"
 
 declare const child_: unique symbol
@@ -122,6 +122,9 @@ type NoInferEach<Extra extends ReadonlyArray<unknown>> = Extra extends infer E e
   ? E
   : never
 
+const alter = <A>(supervisor: SupervisorTarget, message: DynamicRequest): Promise<A> =>
+  change(supervisor, message, "DynamicSupervisor")
+
 const ask = <A>(supervisor: SupervisorTarget, message: DynamicRequest): Promise<A> => request(supervisor, message)
 
 /**
@@ -153,11 +156,11 @@ const ask = <A>(supervisor: SupervisorTarget, message: DynamicRequest): Promise<
 export const startChild = <P extends Pid, Child extends P, Extra extends ReadonlyArray<unknown> = []>(
   supervisor: DynamicTarget<P, Extra>,
   spec: DynamicChildSpec<Child, NoInferEach<Extra>>
-): Promise<Child> => ask(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
+): Promise<Child> => alter(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
 
 /** Ends a child, also one that is being restarted, and removes it. Rejects with `ChildRefused` (`notFound`). */
 export const terminateChild = (supervisor: SupervisorTarget, child: Pid): Promise<void> =>
-  ask(supervisor, { _tag: "terminate", cell: cellOf(child) })
+  alter(supervisor, { _tag: "terminate", cell: cellOf(child) })
 
 /** The children, in start order. */
 export const whichChildren = <P extends Pid = Pid>(

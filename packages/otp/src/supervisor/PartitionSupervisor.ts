@@ -41,7 +41,8 @@ import {
   type Timeout
 } from "../core/index.ts"
 import { checkCount } from "./optionRules.ts"
-import { childAddress, childById, firstCount } from "./supervisorState.ts"
+import { partition } from "./childRestarts.ts"
+import { childAddress, partitionCount, partitionIn } from "./supervisorState.ts"
 import type { ChildInfo } from "./supervisorServer.ts"
 import * as Supervisor from "./Supervisor.ts"
 
@@ -90,9 +91,10 @@ const planOf = ({ partitions, child, ...options }: Options): Supervisor.Options 
     throw new StartFailed({ reason })
   }
   const { start: begin, ...rules } = child
-  const children = Array.from({ length: partitions }, (_, partition) => ({
-    id: String(partition),
-    start: (parent: Pid) => begin(parent, partition),
+  const children = Array.from({ length: partitions }, (_, number) => ({
+    id: String(number),
+    [partition]: number,
+    start: (parent: Pid) => begin(parent, number),
     ...rules
   }))
   return { label: options.name ?? options.via?.name ?? "PartitionSupervisor", ...options, children }
@@ -124,8 +126,8 @@ export const childSpec = <const Id extends string, P extends Pid>(
   ...rules
 })
 
-/** The number of partitions. Throws `CallExit` (`noproc`) when the supervisor is dead. */
-export const partitions = (supervisor: PartitionTarget): number => firstCount(supervisor)
+/** The number of partitions. Throws `CallExit` (`noproc`) when the supervisor is dead, `NotASupervisor` for another supervisor. */
+export const partitions = (supervisor: PartitionTarget): number => partitionCount(supervisor)
 
 const partitionAmong = (key: unknown, count: number): number => {
   const place = typeof key === "number" && Number.isInteger(key) ? key : hashOf(placeOf(key))
@@ -145,7 +147,7 @@ export const partitionOf = (supervisor: PartitionTarget, key: unknown): number =
 
 /** The living process of the partition of a key; `undefined` also when the supervisor is dead. */
 export const whereis = <P extends Pid = Pid<unknown>>(supervisor: PartitionTarget<P>, key: unknown): P | undefined =>
-  childById(supervisor, (count) => String(partitionAmong(key, count))) as P | undefined
+  partitionIn(supervisor, (count) => String(partitionAmong(key, count))) as P | undefined
 
 /** Makes the address of the partition of a key, resolved at each use. */
 export const via = <P extends Pid = Pid<unknown>>(

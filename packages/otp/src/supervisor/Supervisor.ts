@@ -53,7 +53,7 @@ import {
 import { type Cell, cellOf, type Kernel, kernelOf } from "../kernel/index.ts"
 import { scopedServer, type ServerOptions, startServer, startServerEffect, type Via } from "../server/index.ts"
 import type { AutoShutdown, Strategy } from "./childRestarts.ts"
-import { request, stopSupervisor } from "./supervisorRequest.ts"
+import { change, request, stopSupervisor } from "./supervisorRequest.ts"
 import { callbacks, namesOf } from "./supervisorServer.ts"
 import type { ChildCounts, ChildInfo, Plan, Request } from "./supervisorServer.ts"
 import { childAddress, childById } from "./supervisorState.ts"
@@ -194,6 +194,9 @@ export const childSpec = <const Id extends string, const Specs extends ReadonlyA
   ...rules
 })
 
+const alter = <A>(supervisor: SupervisorTarget, message: Request): Promise<A> =>
+  change(supervisor, message, "Supervisor")
+
 const ask = <A>(supervisor: SupervisorTarget, message: Request): Promise<A> => request(supervisor, message)
 
 /**
@@ -233,13 +236,13 @@ export const countChildren = (supervisor: SupervisorTarget): Promise<ChildCounts
 export const startChild = <P extends Pid>(
   supervisor: SupervisorTarget,
   spec: ChildSpec<string, P>
-): Promise<P | undefined> => ask(supervisor, { _tag: "start", spec })
+): Promise<P | undefined> => alter(supervisor, { _tag: "start", spec })
 
 /** Ends a child and keeps its spec, unless it is temporary. Rejects with `ChildRefused` (`notFound`). */
 export const terminateChild = <C extends Children = Children, const Id extends string = string>(
   supervisor: SupervisorTarget<C>,
   id: IdOf<C, Id>
-): Promise<void> => ask(supervisor, { _tag: "terminate", id })
+): Promise<void> => alter(supervisor, { _tag: "terminate", id })
 
 /**
  * Restarts a stopped child.
@@ -251,13 +254,13 @@ export const terminateChild = <C extends Children = Children, const Id extends s
 export const restartChild = <C extends Children = Children, const Id extends string = string>(
   supervisor: SupervisorTarget<C>,
   id: IdOf<C, Id>
-): Promise<ChildOf<C, Id> | undefined> => ask(supervisor, { _tag: "restart", id })
+): Promise<ChildOf<C, Id> | undefined> => alter(supervisor, { _tag: "restart", id })
 
 /** Removes a stopped child. Rejects with `ChildRefused` (`notFound`, `running`, `restarting`). */
 export const deleteChild = <C extends Children = Children, const Id extends string = string>(
   supervisor: SupervisorTarget<C>,
   id: IdOf<C, Id>
-): Promise<void> => ask(supervisor, { _tag: "delete", id })
+): Promise<void> => alter(supervisor, { _tag: "delete", id })
 
 /** Ends a supervisor and its children, in reverse start order; resolves when all are dead. */
 export const stop = (

@@ -41,6 +41,9 @@ export const mayRestart = (self: Cell, window: RestartWindow, spec: Pick<ChildSp
   return false
 }
 
+/** The key of the number in the spec of a partition. */
+export const partition: unique symbol = Symbol("partition")
+
 /** The supervisor's message to itself: retry the restart of this child. */
 export class Retry {
   readonly entry: ChildEntry
@@ -55,8 +58,8 @@ export class Supervising {
   readonly strategy: Strategy
   readonly autoShutdown: AutoShutdown
   readonly window: RestartWindow
-  /** The number of children that it was started with. */
-  firstCount = 0
+  /** The number of partitions; `undefined` when its children are not the partitions of one supervisor. */
+  partitions: number | undefined = undefined
 
   constructor(self: Cell, strategy: Strategy, autoShutdown: AutoShutdown, window: RestartWindow) {
     this.self = self
@@ -69,7 +72,7 @@ export class Supervising {
   async startAll(
     specs: ReadonlyArray<ChildSpec>
   ): Promise<{ readonly id: string; readonly reason: ExitReason } | undefined> {
-    this.firstCount = specs.length
+    if (specs.some((spec) => partition in spec)) this.partitions = specs.length
     for (const spec of specs) {
       const started = await this.start(this.children.add(spec))
       if (started._tag !== "Failed") continue

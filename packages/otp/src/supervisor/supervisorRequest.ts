@@ -3,11 +3,14 @@
  *
  * SUPREQ1. A supervisor is found by its pid, a registered name, a key of a registry, or a key of a partition supervisor. Any other
  *          value is refused with `NotASupervisor`.
+ * SUPREQ2. A request that changes children is refused with `NotASupervisor` by a supervisor of another kind.
  */
 import { type ExitReason, milliseconds, type Name, NotASupervisor, type Pid, type Timeout } from "../core/index.ts"
 import { Cell } from "../kernel/index.ts"
 import { CallMessage, cellAt, PendingCall } from "../process/index.ts"
-import { stopServer } from "../server/index.ts"
+import { Server, stopServer } from "../server/index.ts"
+import { Supervising } from "./childRestarts.ts"
+import { Dynamic } from "./dynamicServer.ts"
 
 const forEver = Number.POSITIVE_INFINITY
 
@@ -20,6 +23,21 @@ export const supervisorAt = (target: Pid | Name): Cell | undefined => {
   const isOther = cell === undefined ? !isTarget(target) : cell.behaviour.kind !== "supervisor"
   if (isOther) throw new NotASupervisor({ pid: cell ?? (target as Pid) })
   return cell
+}
+
+const kinds = { Supervisor: Supervising, DynamicSupervisor: Dynamic }
+
+/** Refuses a supervisor of the other kind (SUPREQ2). */
+const refuseOther = (cell: Cell | undefined, wanted: keyof typeof kinds): void => {
+  const kind = wanted === "Supervisor" ? "DynamicSupervisor" : "Supervisor"
+  const isOther = cell?.behaviour instanceof Server && cell.behaviour.state instanceof kinds[kind]
+  if (cell !== undefined && isOther) throw new NotASupervisor({ pid: cell, kind, wanted })
+}
+
+/** Sends a request that changes children, which only a supervisor of one kind takes. */
+export const change = async <A>(supervisor: Pid | Name, message: unknown, wanted: keyof typeof kinds): Promise<A> => {
+  refuseOther(supervisorAt(supervisor), wanted)
+  return request(supervisor, message)
 }
 
 /** Sends a request, which waits without a timeout; rejects with the error in the reply, with `CallExit`, or with `NotASupervisor`. */

@@ -18,21 +18,28 @@ const stateOf = (supervisor: Pid | Name): Supervising | undefined => {
 const living = (entry: ChildEntry | undefined): Pid<unknown> | undefined =>
   entry?.cell?.dead === false ? entry.cell : undefined
 
-/** The number of children that a supervisor was started with. Throws `CallExit` when it is dead. */
-export const firstCount = (supervisor: Pid | Name): number => {
+const partitionsOf = ({ partitions, self }: Supervising): number => {
+  if (partitions !== undefined) return partitions
+  throw new NotASupervisor({ pid: self, kind: "Supervisor", wanted: "PartitionSupervisor" })
+}
+
+/** The number of partitions. Throws `CallExit` when the supervisor is dead, `NotASupervisor` when it has no partitions. */
+export const partitionCount = (supervisor: Pid | Name): number => {
   const state = stateOf(supervisor)
   if (state === undefined) throw new CallExit({ reason: "noproc", in: "PartitionSupervisor.partitions" })
-  return state.firstCount
+  return partitionsOf(state)
+}
+
+/** The living process of a partition, chosen from their number; `undefined` if the supervisor is dead. */
+export const partitionIn = (supervisor: Pid | Name, choose: (count: number) => string): Pid<unknown> | undefined => {
+  const state = stateOf(supervisor)
+  return state === undefined ? undefined : living(state.children.byId(choose(partitionsOf(state))))
 }
 
 /** The living child of an id; `undefined` if the supervisor is dead. */
-export const childById = (
-  supervisor: Pid | Name,
-  id: string | ((count: number) => string)
-): Pid<unknown> | undefined => {
+export const childById = (supervisor: Pid | Name, id: string): Pid<unknown> | undefined => {
   const state = stateOf(supervisor)
-  if (state === undefined) return undefined
-  return living(state.children.byId(typeof id === "string" ? id : id(state.firstCount)))
+  return state === undefined ? undefined : living(state.children.byId(id))
 }
 
 /** The address of a child, resolved at each use. */

@@ -41,9 +41,10 @@ describe("SUPS3 no request kills a supervisor", () => {
   test("terminateChild of what is no child is refused", async () => {
     const dynamic = await DynamicSupervisor.start(system)
     const child = await DynamicSupervisor.startChild(dynamic, spec)
+    const top = await Supervisor.start(system, { children: [] })
     for (const nobody of [undefined, null, "x", 1, {}]) {
       await expect(DynamicSupervisor.terminateChild(dynamic, untyped(nobody))).rejects.toEqual(refused("notFound"))
-      await expect(Supervisor.terminateChild(untyped(dynamic), untyped(nobody))).rejects.toEqual(refused("notFound"))
+      await expect(Supervisor.terminateChild(top, untyped(nobody))).rejects.toEqual(refused("notFound"))
     }
     expect([Process.isAlive(dynamic), Process.isAlive(child)]).toEqual([true, true])
   })
@@ -104,6 +105,29 @@ test("SUPREQ1 a value that is neither a process nor an address is refused with a
     expect(() => Supervisor.child(untyped(other), "a")).toThrow(typed)
     expect(() => PartitionSupervisor.partitions(untyped(other))).toThrow(typed)
   }
+})
+
+test("SUPREQ2 a request that changes children is refused by a supervisor of another kind", async () => {
+  const [top, dynamic] = [await Supervisor.start(system, { children: [] }), await DynamicSupervisor.start(system)]
+  const other = (pid: Pid, kind: string, wanted: string) =>
+    expect.objectContaining({ _tag: "NotASupervisor", pid, kind, wanted })
+  const isStatic = other(top, "Supervisor", "DynamicSupervisor")
+  await expect(DynamicSupervisor.startChild(untyped(top), spec)).rejects.toEqual(isStatic)
+  await expect(TaskSupervisor.startChild(untyped(top), () => 1)).rejects.toEqual(isStatic)
+  await expect(DynamicSupervisor.terminateChild(untyped(top), dynamic)).rejects.toEqual(isStatic)
+  const isDynamic = other(dynamic, "DynamicSupervisor", "Supervisor")
+  await expect(Supervisor.startChild(untyped(dynamic), spec)).rejects.toEqual(isDynamic)
+  await expect(Supervisor.deleteChild(untyped(dynamic), "a")).rejects.toEqual(isDynamic)
+  const hasNone = other(top, "Supervisor", "PartitionSupervisor")
+  expect(() => PartitionSupervisor.partitions(untyped(top))).toThrow(hasNone)
+  expect(() => PartitionSupervisor.whereis(untyped(top), 1)).toThrow(hasNone)
+  expect(new OtpError.NotASupervisor({ pid: top, kind: "Supervisor", wanted: "DynamicSupervisor" }).message).toContain(
+    "is a Supervisor, not a DynamicSupervisor: call the function of Supervisor, or start a DynamicSupervisor"
+  )
+  expect([await Supervisor.countChildren(top), await DynamicSupervisor.countChildren(dynamic)]).toMatchObject([
+    { specs: 0 },
+    { specs: 0 }
+  ])
 })
 
 describe("an option that makes no sense is refused by its name, before anything is started", () => {
