@@ -127,10 +127,14 @@ export class NotASupervisor extends Data.TaggedError("NotASupervisor")<{
   }
 }
 
-/** The reason of a server whose callback returned an invalid result. Make results with the constructors. */
-export class BadReturnValue extends Data.TaggedError("BadReturnValue")<{ readonly value: unknown }> {
+/** The reason of a server whose callback returned an invalid result; `expected` describes a valid one, if no constructor makes it. */
+export class BadReturnValue extends Data.TaggedError("BadReturnValue")<{
+  readonly value: unknown
+  readonly expected?: string
+}> {
   override get message(): string {
-    return `a callback returned ${format(this.value)}: return what GenServer.ok, replying, noreply or stopping make`
+    const expected = this.expected ?? "what GenServer.ok, replying, noreply or stopping make"
+    return `a callback returned ${format(this.value)}: return ${expected}`
   }
 }
 

@@ -29,6 +29,7 @@ import * as Effects from "effect/Effect"
 import {
   exitMessage,
   type ExitReason,
+  InvalidOption,
   isDown,
   milliseconds,
   type MonitorRef,
@@ -385,7 +386,7 @@ export const trapExit = (self: Pid, trap: boolean): boolean => {
 }
 
 /**
- * Sets a flag of a process; returns the previous value. A new process has no flags set.
+ * Sets a flag of a process; returns the previous value. A new process has no flags set. Throws `InvalidOption` for another name.
  *
  * **Details**
  *
@@ -399,6 +400,9 @@ export const trapExit = (self: Pid, trap: boolean): boolean => {
  */
 export const flag = (self: Pid, name: "trapExit" | "sensitive", value: boolean): boolean => {
   if (name === "trapExit") return trapExit(self, value)
+  if (name !== "sensitive") {
+    throw new InvalidOption({ option: "the flag", value: name, allowed: '"trapExit" or "sensitive"' })
+  }
   const before = isSensitive(self)
   setSensitive(self, value)
   return before

@@ -19,7 +19,17 @@
  *
  * Elixir's `Agent`.
  */
-import type { ChildSpec, ExitReason, Name, OfKind, Pid, Rules, System, Timeout } from "../core/index.ts"
+import {
+  BadReturnValue,
+  type ChildSpec,
+  type ExitReason,
+  type Name,
+  type OfKind,
+  type Pid,
+  type Rules,
+  type System,
+  type Timeout
+} from "../core/index.ts"
 import * as GenServer from "./GenServer.ts"
 import type { Answer, CallOptions, StartOptions } from "./GenServer.ts"
 import { mapAnswer } from "../process/index.ts"
@@ -93,12 +103,17 @@ export const update = <S>(
 ): Promise<void> =>
   ask<S, void>(agent, (state) => mapAnswer(change(state), (next) => [undefined, next] as const), options)
 
-/** Changes the value and returns a result, in one step. Rejects like `get`. */
+const pairOf = <A, S>(pair: readonly [A, S]): readonly [A, S] => {
+  if (Array.isArray(pair) && pair.length === 2) return pair
+  throw new BadReturnValue({ value: pair, expected: "the list [answer, state]" })
+}
+
+/** Changes the value and returns a result, in one step. Rejects like `get`; the reason is `BadReturnValue` for another result. */
 export const getAndUpdate = <S, A>(
   agent: AgentTarget<S>,
   change: (state: S) => Answer<readonly [answer: A, state: S]>,
   options?: CallOptions
-): Promise<A> => ask(agent, change, options)
+): Promise<A> => ask<S, A>(agent, (state) => mapAnswer(change(state), pairOf), options)
 
 /** Changes the value asynchronously; does not report whether the agent exists. */
 export const cast = <S>(agent: AgentTarget<S>, change: (state: S) => Answer<S>): void =>

@@ -36,7 +36,7 @@ import * as Effects from "effect/Effect"
 import { endChild, Script, unlink } from "../process/index.ts"
 import { checkCount } from "../supervisor/index.ts"
 import { cellOf, kernelOf } from "../kernel/index.ts"
-import { type Outcome, type TaskHandle, TaskReply } from "./taskHandle.ts"
+import { type Outcome, TaskHandle, TaskReply } from "./taskHandle.ts"
 import { launchTask, ownedTask, spawnTask, type Work } from "./taskStart.ts"
 import {
   streamRules,
@@ -49,6 +49,7 @@ import {
 import {
   CallExit,
   type ExitReason,
+  InvalidOption,
   milliseconds,
   type MonitorRef,
   NotTheOwner,
@@ -105,8 +106,11 @@ const waiterOf = (task: Task<unknown>, from: Pid | undefined): Pid | undefined =
   from ?? cellOf(task.owner).kernel.current
 
 const strangerTo = (task: Task<unknown>, from: Pid | undefined): NotTheOwner | undefined => {
+  if (!(task instanceof TaskHandle)) {
+    throw new InvalidOption({ option: "task", value: task, allowed: "a task: await TaskSupervisor.async(...) first" })
+  }
   const waiter = waiterOf(task, from)
-  const strange = waiter === undefined ? (task as unknown as TaskHandle<unknown>).awaited : waiter !== task.owner
+  const strange = waiter === undefined ? task.awaited : waiter !== task.owner
   return strange ? new NotTheOwner({ owner: task.owner }) : undefined
 }
 
@@ -174,7 +178,7 @@ const yieldTask = async <A>(task: Task<A>, options?: AwaitOptions): Promise<Outc
 export { yieldTask as yield }
 
 /**
- * Waits for the values of several tasks, in the order of the list, with one timeout for all.
+ * Waits for the values of several tasks, in the order of the list, with one timeout for all. A task may be in it more than once.
  *
  * **Errors**
  *
@@ -185,20 +189,23 @@ export const awaitMany = async <A>(
   options?: AwaitOptions
 ): Promise<ReadonlyArray<A>> => {
   const ms = milliseconds(options?.timeout ?? 5000)
-  const waits = tasks.map((task) => ({ own: handleOf(task, options?.from), sure: isSure(task, options?.from) }))
+  const waits = [...new Set(tasks)].map((task) => ({
+    task,
+    own: handleOf(task, options?.from),
+    sure: isSure(task, options?.from)
+  }))
   const stops: Array<() => void> = []
-  const values = waits.map(
-    ({ own, sure }) =>
-      new Promise<A>((resolve, reject) => {
-        const taken = (outcome: Outcome<A>): void => {
-          if (outcome !== undefined && "ok" in outcome) resolve(outcome.ok)
-          else reject(exitOf(outcome, "Task.awaitMany"))
-        }
-        stops.push(own.wait(ms, taken, sure))
-      })
-  )
+  const wait = ({ own, sure }: (typeof waits)[number]) =>
+    new Promise<A>((resolve, reject) => {
+      const taken = (outcome: Outcome<A>): void => {
+        if (outcome !== undefined && "ok" in outcome) resolve(outcome.ok)
+        else reject(exitOf(outcome, "Task.awaitMany"))
+      }
+      stops.push(own.wait(ms, taken, sure))
+    })
+  const values = new Map(waits.map((each) => [each.task, wait(each)]))
   try {
-    return await Promise.all(values)
+    return await Promise.all(tasks.map((task) => values.get(task) as Promise<A>))
   } catch (error) {
     for (const stop of stops) stop()
     for (const { own, sure } of waits) own.despair(sure)

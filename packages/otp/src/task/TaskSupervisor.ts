@@ -36,7 +36,7 @@ import * as DynamicSupervisor from "../supervisor/DynamicSupervisor.ts"
 import { supervisorAt, type SupervisorTarget } from "../supervisor/index.ts"
 import { type Cell, cellOf, sameSystem } from "../kernel/index.ts"
 import type { TaskHandle } from "./taskHandle.ts"
-import { launchTask, ownedTask, tie } from "./taskStart.ts"
+import { checkWork, launchTask, ownedTask, tie } from "./taskStart.ts"
 import { streamRules, streamTasks } from "./taskStream.ts"
 import type * as Task from "./Task.ts"
 
@@ -84,6 +84,7 @@ const supervised = async <A>(
   options: TaskOptions | undefined,
   linked: boolean
 ): Promise<Task.Task<A>> => {
+  checkWork(work)
   const made: { task?: TaskHandle<A> } = {}
   const cell = supervisorAt(supervisor)
   if (linked && cell !== undefined) sameSystem(cell, owner)
@@ -132,11 +133,12 @@ export const asyncNolink = <A>(
  *
  * `restart` is `"temporary"`. With `"transient"` it is restarted when it crashes.
  */
-export const startChild = (
+export const startChild = async (
   supervisor: SupervisorTarget,
   work: Task.Work<unknown>,
   options?: TaskOptions & { readonly restart?: Restart }
 ): Promise<Pid<unknown>> => {
+  checkWork(work)
   const caller = supervisorAt(supervisor)?.kernel.current
   return underSupervisor(supervisor, options, (parent) => launchTask(parent, caller, work, options?.label))
 }

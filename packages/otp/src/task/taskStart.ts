@@ -9,7 +9,13 @@ import { type Cell, die, join, type Kernel, wake } from "../kernel/index.ts"
 import { Script } from "../process/index.ts"
 import { TaskHandle } from "./taskHandle.ts"
 import type * as Effect from "effect/Effect"
-import type { Pid } from "../core/index.ts"
+import { InvalidOption, type Pid } from "../core/index.ts"
+
+/** Refuses work that is not a function, such as a promise. */
+export const checkWork = (work: unknown): void => {
+  if (typeof work === "function") return
+  throw new InvalidOption({ option: "the work of a task", value: work, allowed: "a function" })
+}
 
 /** Makes the process of a task, without a link; `result` is called before it ends. */
 export const spawnTask = (
@@ -20,6 +26,7 @@ export const spawnTask = (
   label: string | undefined,
   result?: (value: unknown) => void
 ): Cell => {
+  checkWork(work)
   const cell = kernel.make(new Script("task", work, result, caller), parent ?? kernel.current, label ?? "task")
   wake(cell)
   return cell

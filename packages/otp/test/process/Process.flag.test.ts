@@ -66,3 +66,13 @@ test("a flag answers how it was, and a new process has none", async () => {
   expect(Process.info(pid)?.trapExit).toBe(false)
   await System.stop(system)
 })
+
+test("an unknown flag is refused with the names there are, and sets none", async () => {
+  const system = System.make()
+  const pid = sleeper(system)
+  expect(() => Process.flag(pid, "trap_exit" as never, true)).toThrow(
+    'the flag is "trap_exit": make it "trapExit" or "sensitive"'
+  )
+  expect([Process.flag(pid, "sensitive", false), Process.flag(pid, "trapExit", false)]).toEqual([false, false])
+  await System.stop(system)
+})

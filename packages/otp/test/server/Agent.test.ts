@@ -120,3 +120,15 @@ test("SELFSTOP1 after an await in its handler, an agent or a server that is from
   })
   expect(await GenServer.call(await GenServer.start(system, shop, undefined), "close")).toEqual(refused)
 })
+
+test.each([
+  ["a value", () => 5],
+  ["a promise", () => Promise.resolve(5)],
+  ["an effect", () => Effect.succeed(5)]
+])("getAndUpdate with %s that is no pair ends the agent with a bad return value", async (_, change) => {
+  const agent = await Agent.start(system, () => 1)
+  const error = await Agent.getAndUpdate(agent, change as never).catch((failure: unknown) => failure)
+  expect(error).toMatchObject({ _tag: "CallExit", reason: { _tag: "BadReturnValue", value: 5 } })
+  expect(String(error)).toContain("a callback returned 5: return the list [answer, state]")
+  expect(Process.isAlive(agent)).toBe(false)
+})

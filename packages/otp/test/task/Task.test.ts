@@ -408,3 +408,42 @@ test("yieldMany with a limit ends with so many outcomes, and the other tasks can
   expect(await running).toEqual([[undefined, { ok: 10 }, { ok: 20 }], 20, [{ ok: 30 }]])
   await expect(inProcess(system, () => Task.yieldMany([], { limit: 0 }))).rejects.toMatchObject({ option: "limit" })
 })
+
+test("awaitMany gives the value of a task that is twice in the list twice, like Elixir", async () => {
+  const seen = await inProcess(system, async (self) => {
+    const [one, two] = [Task.async(self, () => 1), Task.async(self, () => 2)]
+    return [await Task.awaitMany([one, two, one]), await flush(self)]
+  })
+  expect(seen).toEqual([[1, 2, 1], []])
+})
+
+test("a promise in place of a task, or of its work, is refused with what to write", async () => {
+  const tasks = await TaskSupervisor.start(system)
+  const seen = await owner(async (self) => {
+    const forgotten = TaskSupervisor.async(tasks, self, () => 1)
+    const asTask = forgotten as never
+    const refusals = [
+      Task.await(asTask),
+      Task.awaitMany([asTask]),
+      Task.yield(asTask),
+      Task.yieldMany([asTask]),
+      Task.shutdown(asTask),
+      Promise.resolve().then(() => Task.ignore(asTask)),
+      Effect.runPromise(Task.awaitEffect(asTask))
+    ]
+    const work = [
+      Promise.resolve().then(() => Task.async(self, asTask)),
+      TaskSupervisor.async(tasks, self, asTask),
+      TaskSupervisor.startChild(tasks, asTask)
+    ]
+    const errors = await Promise.all([...refusals, ...work].map(caught))
+    return [await Task.await(await forgotten), ...errors.map(String)]
+  })
+  expect(seen.slice(0, 8)).toEqual([
+    1,
+    ...Array.from({ length: 7 }, () => expect.stringContaining("await TaskSupervisor.async(...) first"))
+  ])
+  expect(seen.slice(8)).toEqual(
+    Array.from({ length: 3 }, () => expect.stringMatching(/the work of a task is .*: make it a function/))
+  )
+})
