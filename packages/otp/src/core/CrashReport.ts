@@ -7,7 +7,7 @@
 import * as DateTime from "effect/DateTime"
 import { isNoCatch } from "./ExitReason.ts"
 import type { ExitReason } from "./ExitReason.ts"
-import { summary, traceOf } from "./valueSummary.ts"
+import { errorTitle, summary, traceOf } from "./valueSummary.ts"
 import type { Pid } from "./Pid.ts"
 
 /**
@@ -52,7 +52,7 @@ const deepestCause = 5
 const causeLines = (reason: unknown, depth: number): ReadonlyArray<string> => {
   if (isNoCatch(reason)) return [`threw ${summary(reason.value)}`]
   if (!(reason instanceof Error)) return [typeof reason === "string" ? reason : summary(reason)]
-  const title = `${reason.name}: ${reason.message}`
+  const title = errorTitle(reason)
   const { own, all } = traceOf(reason.stack ?? "")
   const trace = own.length === 0 ? all : own
   const lines = [...title.split("\n"), ...trace.map((line) => `  ${line.trim()}`)]

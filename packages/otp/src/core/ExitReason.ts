@@ -4,7 +4,7 @@
  * A reason is any value. The values with a special meaning are listed at `ExitReason`. An error that a process throws is
  * its reason verbatim. Only `normal` is a normal end: any other reason ends linked processes that do not trap exits.
  */
-import { summary } from "./valueSummary.ts"
+import { errorTitle, summary } from "./valueSummary.ts"
 
 /**
  * The reason a process ended with.
@@ -67,7 +67,7 @@ export const isNoCatch = (reason: ExitReason): reason is NoCatch => tagOf(reason
 
 const shown = (reason: ExitReason): string => {
   if (typeof reason === "string") return reason
-  if (reason instanceof Error) return `${reason.name}: ${reason.message}`
+  if (reason instanceof Error) return errorTitle(reason)
   if (isShutdown(reason)) return reason === "shutdown" ? reason : `shutdown (${format(reason.value)})`
   if (isNoCatch(reason)) return `threw ${format(reason.value)}`
   return JSON.stringify(reason) ?? String(reason)

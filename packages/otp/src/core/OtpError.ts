@@ -4,10 +4,10 @@
  * Each error is tagged, its fields are data, and its message says what to do next. A process that ends has an exit
  * reason instead, see `ExitReason.ts`.
  */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { format } from "./ExitReason.ts"
 import type { ExitReason } from "./ExitReason.ts"
+import { TaggedError } from "./nodeInspect.ts"
 import type { Pid } from "./Pid.ts"
 import { summary } from "./valueSummary.ts"
 
@@ -23,7 +23,7 @@ import { summary } from "./valueSummary.ts"
  *
  * After a timeout the other process still handles the request. Its effects remain; only its reply is discarded.
  */
-export class CallExit extends Data.TaggedError("CallExit")<{
+export class CallExit extends TaggedError("CallExit")<{
   readonly reason: ExitReason
   readonly in: string
 }> {
@@ -36,7 +36,7 @@ export class CallExit extends Data.TaggedError("CallExit")<{
 }
 
 /** A process that could not be started; `reason` is the exit reason of its start. */
-export class StartFailed extends Data.TaggedError("StartFailed")<{ readonly reason: ExitReason }> {
+export class StartFailed extends TaggedError("StartFailed")<{ readonly reason: ExitReason }> {
   override get message(): string {
     if (this.reason === "timeout") return "the process did not start in time: allow more, or do less in init"
     return `the process did not start: ${format(this.reason)}; start it again once that is mended`
@@ -44,21 +44,21 @@ export class StartFailed extends Data.TaggedError("StartFailed")<{ readonly reas
 }
 
 /** A process whose `init` returned `ignore`. */
-export class StartIgnored extends Data.TaggedError("StartIgnored") {
+export class StartIgnored extends TaggedError("StartIgnored") {
   override get message(): string {
     return "the process chose not to run: its init returned ignore"
   }
 }
 
 /** The reason of a start under the name of another living process. */
-export class AlreadyStarted extends Data.TaggedError("AlreadyStarted")<{ readonly pid: Pid }> {
+export class AlreadyStarted extends TaggedError("AlreadyStarted")<{ readonly pid: Pid }> {
   override get message(): string {
     return `the name is taken by ${this.pid}: use that process, or choose another name`
   }
 }
 
 /** A refused registration: the name is taken, or the process is dead or already has a name. */
-export class NameTaken extends Data.TaggedError("NameTaken")<{ readonly name: string; readonly pid: Pid | undefined }> {
+export class NameTaken extends TaggedError("NameTaken")<{ readonly name: string; readonly pid: Pid | undefined }> {
   override get message(): string {
     return this.pid === undefined
       ? `"${this.name}" cannot be given to a process that is dead or has a name: unregister that first`
@@ -67,28 +67,28 @@ export class NameTaken extends Data.TaggedError("NameTaken")<{ readonly name: st
 }
 
 /** A message to a name that is not registered. */
-export class UnknownName extends Data.TaggedError("UnknownName")<{ readonly name: string }> {
+export class UnknownName extends TaggedError("UnknownName")<{ readonly name: string }> {
   override get message(): string {
     return `nobody is registered as "${this.name}": start that process first, or send to a pid`
   }
 }
 
 /** A link to a dead process, from a process that does not trap exits. */
-export class NoProcess extends Data.TaggedError("NoProcess")<{ readonly pid: Pid }> {
+export class NoProcess extends TaggedError("NoProcess")<{ readonly pid: Pid }> {
   override get message(): string {
     return `${this.pid} is dead: trap exits to get its EXIT instead of this error`
   }
 }
 
 /** A spawn in a stopped system. */
-export class SystemStopped extends Data.TaggedError("SystemStopped")<{ readonly name: string }> {
+export class SystemStopped extends TaggedError("SystemStopped")<{ readonly name: string }> {
   override get message(): string {
     return `the system "${this.name}" is stopped: make a new one`
   }
 }
 
 /** An invalid option or part of a child spec; `allowed` describes the valid values. */
-export class InvalidOption extends Data.TaggedError("InvalidOption")<{
+export class InvalidOption extends TaggedError("InvalidOption")<{
   readonly option: string
   readonly value: unknown
   readonly allowed: string
@@ -101,7 +101,7 @@ export class InvalidOption extends Data.TaggedError("InvalidOption")<{
 const shown = (value: unknown): string => (typeof value === "string" ? `"${value}"` : format(value))
 
 /** A link to a process of another system. Links work only within one system. */
-export class OtherSystem extends Data.TaggedError("OtherSystem")<{ readonly pid: Pid; readonly system: string }> {
+export class OtherSystem extends TaggedError("OtherSystem")<{ readonly pid: Pid; readonly system: string }> {
   override get message(): string {
     return `${this.pid.label} ${this.pid} is not of the system "${this.system}": monitor it, or start it there`
   }
@@ -113,7 +113,7 @@ export class OtherSystem extends Data.TaggedError("OtherSystem")<{ readonly pid:
  *
  * **Details**: for a supervisor of another kind, `kind` is what it is, and `wanted` is whose function was called.
  */
-export class NotASupervisor extends Data.TaggedError("NotASupervisor")<{
+export class NotASupervisor extends TaggedError("NotASupervisor")<{
   readonly pid: Pid
   readonly kind?: string
   readonly wanted?: string
@@ -128,7 +128,7 @@ export class NotASupervisor extends Data.TaggedError("NotASupervisor")<{
 }
 
 /** The reason of a server whose callback returned an invalid result; `expected` describes a valid one, if no constructor makes it. */
-export class BadReturnValue extends Data.TaggedError("BadReturnValue")<{
+export class BadReturnValue extends TaggedError("BadReturnValue")<{
   readonly value: unknown
   readonly expected?: string
 }> {
@@ -139,7 +139,7 @@ export class BadReturnValue extends Data.TaggedError("BadReturnValue")<{
 }
 
 /** The reason of a server that got a call or cast for which it has no callback. */
-export class NoCallback extends Data.TaggedError("NoCallback")<{
+export class NoCallback extends TaggedError("NoCallback")<{
   readonly callback: string
   readonly request: unknown
 }> {
@@ -161,7 +161,7 @@ export class NoCallback extends Data.TaggedError("NoCallback")<{
  * - `"significantUnheeded"`: the child is significant, and the supervisor's `autoShutdown` is `"never"`.
  * - `"significantPermanent"`: the child is significant, and would always be restarted.
  */
-export class ChildRefused extends Data.TaggedError("ChildRefused")<{
+export class ChildRefused extends TaggedError("ChildRefused")<{
   readonly reason:
     | "running"
     | "restarting"
@@ -193,7 +193,7 @@ const advice: Readonly<Record<ChildRefused["reason"], string>> = {
 }
 
 /** The value of a supervisor's shutdown when a child did not start. */
-export class FailedToStartChild extends Data.TaggedError("FailedToStartChild")<{
+export class FailedToStartChild extends TaggedError("FailedToStartChild")<{
   readonly id: string
   readonly reason: ExitReason
 }> {
@@ -203,14 +203,14 @@ export class FailedToStartChild extends Data.TaggedError("FailedToStartChild")<{
 }
 
 /** The reason in the crash report of a supervisor that exceeded its restart limit and ends with its children. */
-export class RestartLimit extends Data.TaggedError("RestartLimit")<{ readonly id: string; readonly limit: number }> {
+export class RestartLimit extends TaggedError("RestartLimit")<{ readonly id: string; readonly limit: number }> {
   override get message(): string {
     return `child "${this.id}" had to be restarted once more than the ${this.limit} times allowed: see why it ends, or allow more`
   }
 }
 
 /** The abnormal end of the process behind a machine's actor. */
-export class ProcessExit extends Data.TaggedError("ProcessExit")<{
+export class ProcessExit extends TaggedError("ProcessExit")<{
   readonly pid: Pid
   readonly reason: ExitReason
 }> {
@@ -220,28 +220,28 @@ export class ProcessExit extends Data.TaggedError("ProcessExit")<{
 }
 
 /** A task awaited by a process that did not start it. Only the owner gets the reply. */
-export class NotTheOwner extends Data.TaggedError("NotTheOwner")<{ readonly owner: Pid }> {
+export class NotTheOwner extends TaggedError("NotTheOwner")<{ readonly owner: Pid }> {
   override get message(): string {
     return `the task belongs to ${this.owner}: await it there`
   }
 }
 
 /** A request of `Sys` to a process that does not support it: a function, not a server, machine or supervisor. */
-export class NoSystemMessages extends Data.TaggedError("NoSystemMessages")<{ readonly pid: Pid }> {
+export class NoSystemMessages extends TaggedError("NoSystemMessages")<{ readonly pid: Pid }> {
   override get message(): string {
     return `${this.pid.label} ${this.pid} takes no requests of Sys: trace it, or make it a server or a machine`
   }
 }
 
 /** A request to replace a state that is not the user's, such as a supervisor's. */
-export class StateFixed extends Data.TaggedError("StateFixed")<{ readonly pid: Pid; readonly kind: string }> {
+export class StateFixed extends TaggedError("StateFixed")<{ readonly pid: Pid; readonly kind: string }> {
   override get message(): string {
     return `the state of the ${this.kind} ${this.pid} is not replaced: change it by its own functions`
   }
 }
 
 /** The start of an application that is running or starting. */
-export class ApplicationAlreadyStarted extends Data.TaggedError("ApplicationAlreadyStarted")<{
+export class ApplicationAlreadyStarted extends TaggedError("ApplicationAlreadyStarted")<{
   readonly name: string
 }> {
   override get message(): string {
@@ -250,14 +250,14 @@ export class ApplicationAlreadyStarted extends Data.TaggedError("ApplicationAlre
 }
 
 /** An application that is not running, but must be: to stop it, or because another application depends on it. */
-export class ApplicationNotStarted extends Data.TaggedError("ApplicationNotStarted")<{ readonly name: string }> {
+export class ApplicationNotStarted extends TaggedError("ApplicationNotStarted")<{ readonly name: string }> {
   override get message(): string {
     return `the application "${this.name}" does not run: start it first, or use ensureAllStarted`
   }
 }
 
 /** The start of applications that depend on each other in a circle; `names` lists the circle once. */
-export class ApplicationCycle extends Data.TaggedError("ApplicationCycle")<{ readonly names: ReadonlyArray<string> }> {
+export class ApplicationCycle extends TaggedError("ApplicationCycle")<{ readonly names: ReadonlyArray<string> }> {
   override get message(): string {
     return `the applications ${this.names.join(" → ")} depend on each other in a circle: take one out of a dependsOn`
   }

@@ -6,7 +6,7 @@ export type { CrashReport } from "./CrashReport.ts"
 export { format, isAbnormal, isNoCatch, isNormal, noCatch, shutdown } from "./ExitReason.ts"
 export type { ExitReason } from "./ExitReason.ts"
 export { hashOf, placeOf } from "./keyValue.ts"
-export { inspected } from "./nodeInspect.ts"
+export { inspected, TaggedError } from "./nodeInspect.ts"
 export {
   AlreadyStarted,
   ApplicationAlreadyStarted,

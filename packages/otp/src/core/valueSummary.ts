@@ -4,6 +4,7 @@
  * SUMM1. The text is at most `longest` characters long, however large, deep or circular the value is. The work is
  *        bounded too.
  * SUMM2. It never throws: a value whose getter or proxy throws is shown as `(cannot be shown)`.
+ * ERRTEXT1. The name of a tagged error is its tag, also if it has data that is called `name`.
  */
 import { type Pid, pidMark } from "./Pid.ts"
 
@@ -71,11 +72,17 @@ export const attempt = <A>(run: () => A): A | string => {
   }
 }
 
+const nameOf = (error: Error): string =>
+  Object.hasOwn(error, "name") && "_tag" in error && typeof error._tag === "string" ? error._tag : error.name
+
+/** The name and the message of an error (ERRTEXT1). */
+export const errorTitle = (error: Error): string => `${nameOf(error)}: ${error.message}`
+
 const isPid = (value: object): value is Pid => pidMark in value
 
 const showObject = (value: object, sheet: Sheet): string => {
   if (isPid(value)) return `${value.label} ${value}`
-  if (value instanceof Error) return cut(`${value.name}: ${value.message}`, longestString)
+  if (value instanceof Error) return cut(errorTitle(value), longestString)
   if (sheet.open.includes(value)) return "(circular)"
   if (sheet.open.length === deepest) return Array.isArray(value) ? `[… ${value.length}]` : `${classOf(value)}{…}`
   sheet.open.push(value)

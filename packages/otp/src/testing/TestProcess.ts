@@ -8,7 +8,6 @@
  * TESTP3. The processes of `start` end in reverse start order, before the process of the test and its system. Those that
  *         hang are killed.
  */
-import * as Data from "effect/Data"
 import {
   attempt,
   type ChildSpec,
@@ -20,6 +19,7 @@ import {
   StartFailed,
   StartIgnored,
   summary,
+  TaggedError,
   type Timeout
 } from "../core/index.ts"
 import { cellOf } from "../kernel/index.ts"
@@ -30,7 +30,7 @@ import * as Clock from "../time/Clock.ts"
 import { equalValues } from "./equalValues.ts"
 
 /** A message that did not arrive in time; `mailbox` has the first messages that did. */
-export class NotReceived extends Data.TaggedError("NotReceived")<{
+export class NotReceived extends TaggedError("NotReceived")<{
   readonly expected: string
   readonly mailbox: ReadonlyArray<string>
 }> {
@@ -41,7 +41,7 @@ export class NotReceived extends Data.TaggedError("NotReceived")<{
 }
 
 /** A message that arrived, against `refute`. */
-export class UnexpectedMessage extends Data.TaggedError("UnexpectedMessage")<{ readonly received: unknown }> {
+export class UnexpectedMessage extends TaggedError("UnexpectedMessage")<{ readonly received: unknown }> {
   override get message(): string {
     return `${summary(this.received)} arrived: no such message was expected`
   }

@@ -1,5 +1,6 @@
+import { inspect } from "node:util"
 import { expect, test } from "vitest"
-import { OtpError } from "../../src/index.ts"
+import { ExitReason, OtpError, Process, System } from "../../src/index.ts"
 
 const reasons = [
   "running",
@@ -24,4 +25,26 @@ test("a start that failed says what to do next", () => {
     "the process did not start: boom; start it again once that is mended"
   )
   expect(new OtpError.FailedToStartChild({ id: "a", reason: "boom" }).message).toContain("mend that")
+})
+
+test.each([
+  new OtpError.NameTaken({ name: "till", pid: undefined }),
+  new OtpError.UnknownName({ name: "till" }),
+  new OtpError.SystemStopped({ name: "till" }),
+  new OtpError.ApplicationAlreadyStarted({ name: "till" }),
+  new OtpError.ApplicationNotStarted({ name: "till" })
+])("ERRTEXT1 the text of $_tag begins with its tag, and its data keeps the name", (error) => {
+  const title = `${error._tag}: ${error.message}`
+  expect([String(error), ExitReason.format(error), error.name]).toEqual([title, title, "till"])
+})
+
+test("ERRTEXT2 an error is printed with its message, its stack and its fields in short", async () => {
+  const system = System.make()
+  const pid = Process.spawn(system, () => new Promise(() => {}), { label: "till" })
+  const shown = inspect(new OtpError.ProcessExit({ pid, reason: new Error("boom") }))
+  expect(shown.split("\n")[0]).toBe(`ProcessExit: till ${pid} ended: Error: boom`)
+  expect(shown).toMatch(/\n +at .*OtpError\.test\.ts/)
+  expect(shown).toContain(`\n  pid: till ${pid}\n  reason: Error: boom`)
+  expect(inspect({ failed: new OtpError.StartIgnored() })).toContain("StartIgnored: the process chose not to run")
+  await System.stop(system)
 })
