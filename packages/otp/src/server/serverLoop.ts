@@ -131,7 +131,7 @@ export class Server implements Behaviour {
     if (message instanceof Tick && message !== this.#tick) return
     if (this.#tick !== undefined) this.#dropTimeout()
     if (message instanceof CallMessage) this.#run(cell, message, message.from)
-    else if (isStop(message)) this.#end(cell, message.reason, "signal")
+    else if (isStop(message)) this.#end(cell, message.reason, "own")
     else if (isExit(message) && (message.from === (this.parent ?? cell) || message.from === cell.kernel.root)) {
       this.#end(cell, message.reason, "signal")
     } else this.#run(cell, message, undefined)

@@ -91,6 +91,18 @@ test.each(["normal", "shutdown", { _tag: "Shutdown", value: 1 }])(
   }
 )
 
+test("REPORT1 the stop of a server with an unexpected reason is a line, as its own stop is", async () => {
+  const { system, lines } = logged()
+  const shop = GenServer.make({ label: "shop", init: () => GenServer.ok(3) })
+  for (const reason of ["normal", "shutdown", "weird"]) {
+    await GenServer.stop(await GenServer.start(system, shop, undefined), reason)
+  }
+  expect(lines()).toEqual([
+    expect.stringMatching(/^Process shop <0\.\d+\.0> crashed: weird, handling the request to stop, weird, state 3$/)
+  ])
+  await System.stop(system)
+})
+
 test("REPORT1 with onCrash, with a telemetry handler beside it, or silent, there is no line", async () => {
   const lines = printed()
   const reports: Array<CrashReport.CrashReport> = []
