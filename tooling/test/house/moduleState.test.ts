@@ -25,7 +25,7 @@ const kinds = {
     server/http/frameStream streams, server/http/routeCall countedInputs,
     server/routes/observerRoutes observations, server/wire/agUi/sharedState states, server/wire/writtenData all`,
   mark: `chat/dispatch/dispatchFailure own, chat/values/HandlerResult made, chat/values/held value, otp/core/Pid pidMark,
-    otp/machine/actorTable mark`,
+    otp/machine/actorTable mark, otp/supervisor/childRestarts partition`,
   name: `chat/async/guardedSignal key, chat/dispatch/dispatchRun none, chat/json/nodeInspect inspected, chat/observe/openTelemetry spanKey,
     otp/core/nodeInspect inspected, otp/machine/chart/hostedActors unbound, server/server/singleton values,
     server/wire/aiSdk/uiBlocks anyBlock, server/wire/openAi/responseItems anyBlock`

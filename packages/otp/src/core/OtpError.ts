@@ -111,17 +111,17 @@ export class OtherSystem extends TaggedError("OtherSystem")<{ readonly pid: Pid;
  * A supervisor request to a process that is not a supervisor, to a supervisor of another kind, or to a value that is neither a
  * process nor an address.
  *
- * **Details**: for a supervisor of another kind, `kind` is what it is, and `wanted` is whose function was called.
+ * **Details**: for a supervisor of another kind, `kind` is what it is, and `required` is whose function was called.
  */
 export class NotASupervisor extends TaggedError("NotASupervisor")<{
   readonly pid: Pid
   readonly kind?: string
-  readonly wanted?: string
+  readonly required?: string
 }> {
   override get message(): string {
-    const { kind, wanted } = this
-    if (kind !== undefined && wanted !== undefined) {
-      return `${summary(this.pid)} is a ${kind}, not a ${wanted}: call the function of ${kind}, or start a ${wanted}`
+    const { kind, required } = this
+    if (kind !== undefined && required !== undefined) {
+      return `${summary(this.pid)} is a ${kind}, not a ${required}: call the function of ${kind}, or start a ${required}`
     }
     return `${summary(this.pid)} is no supervisor: pass what the start of one resolved with, or its address`
   }

@@ -35,8 +35,11 @@
  * Elixir's `Registry`.
  */
 import {
+  CallExit,
   type ChildSpec,
+  isName,
   type MessageOf,
+  type Name,
   type OfKind,
   type Pid,
   placeOf,
@@ -44,6 +47,7 @@ import {
   type Target
 } from "../core/index.ts"
 import { type Cell, cellOf, type Kernel, kernelOf } from "../kernel/index.ts"
+import { cellAt } from "../process/index.ts"
 import type { Entry as TableEntry } from "./keyIndex.ts"
 import { RegistryState, registryCallbacks } from "./registryServer.ts"
 import type { RegistryPlan } from "./registryServer.ts"
@@ -64,6 +68,11 @@ export interface Registry<in out K = unknown, in out V = unknown, in out P exten
   extends Pid, OfKind<"registry"> {
   readonly [entry_]?: (entry: readonly [K, V, P]) => readonly [K, V, P]
 }
+
+/** A registry or the address of one, such as a registered name or a child of a supervisor, which outlives a restart. */
+export type RegistryTarget<K = unknown, V = unknown, P extends Pid = Pid<unknown>> =
+  | Registry<K, V, P>
+  | Name<never, Registry<K, V, P>>
 
 export type { Keys } from "./registryTable.ts"
 export type { Via } from "../server/index.ts"
@@ -115,12 +124,15 @@ const launch = (kernel: Kernel, parent: Cell | undefined, options: Options = {})
 }
 
 /** A registry with any types. */
-type Any = Pid & OfKind<"registry">
+type Any = (Pid & OfKind<"registry">) | Name<never, Pid & OfKind<"registry">>
 
-const stateOf = (registry: Pid): RegistryState => {
-  const { behaviour } = cellOf(registry)
+/** Throws `CallExit` (`noproc`) for an address without a process. */
+const stateOf = (registry: Pid | Name): RegistryState => {
+  const cell = cellAt(registry)
+  if (cell === undefined) throw new CallExit({ reason: "noproc", in: "a function of Registry" })
+  const { behaviour } = cell
   if (behaviour instanceof Server && behaviour.state instanceof RegistryState) return behaviour.state
-  throw new TypeError(`${registry.label} ${registry} is no registry: pass what Registry.start resolved with`)
+  throw new TypeError(`${cell.label} ${cell} is no registry: pass what Registry.start resolved with`)
 }
 
 /** Starts a registry without a link. Rejects with `StartFailed`; its reason names an invalid option. */
@@ -178,7 +190,7 @@ type Value<V> = undefined extends V ? [value?: V] : [value: V]
  * A dead process is not registered; the result names it as the holder.
  */
 export const register = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   key: NoInfer<K>,
   pid: Member<NoInfer<P>>,
   ...[value]: Value<NoInfer<V>>
@@ -189,14 +201,14 @@ export const register = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>
 
 /** Removes all entries of a process under a key; returns whether there were any. */
 export const unregister = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   key: NoInfer<K>,
   pid: Pid
 ): boolean => unregisterMatch(registry, key, pid, () => true) > 0
 
 /** Removes the entries of a process under a key whose value passes; returns their number. */
 export const unregisterMatch = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   key: NoInfer<K>,
   pid: Pid,
   passes: (value: V) => boolean
@@ -212,7 +224,7 @@ export const unregisterMatch = <K = unknown, V = unknown, P extends Pid = Pid<un
 
 /** The living process under a key; the first if there are several. */
 export const whereis = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   key: NoInfer<K>
 ): P | undefined => stateOf(registry).holder(key) as Pid as P | undefined
 
@@ -223,7 +235,7 @@ const shown = <V, P extends Pid>(entry: TableEntry): Entry<V, P> => ({
 
 /** The entries under a key, in the order they were added; several partitions follow one another. */
 export const lookup = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   key: NoInfer<K>
 ): ReadonlyArray<Entry<V, P>> =>
   stateOf(registry)
@@ -232,7 +244,7 @@ export const lookup = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
 
 /** The values of a process under a key. */
 export const values = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   key: NoInfer<K>,
   pid: Pid
 ): ReadonlyArray<V> =>
@@ -243,7 +255,7 @@ export const values = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
 
 /** The keys of a process; a duplicate key appears once for each of its entries. */
 export const keys = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   pid: Pid
 ): ReadonlyArray<K> =>
   stateOf(registry)
@@ -259,7 +271,7 @@ export const keys = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
  * Throws a `TypeError` for a registry with duplicate keys.
  */
 export const update = <K = unknown, V = unknown, P extends Pid = Pid<unknown>, A extends V = V>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   key: NoInfer<K>,
   pid: Pid,
   change: (value: V) => A
@@ -284,7 +296,7 @@ export const update = <K = unknown, V = unknown, P extends Pid = Pid<unknown>, A
  * The function runs synchronously in the caller, not in the registry.
  */
 export const dispatch = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   key: NoInfer<K>,
   run: (entries: ReadonlyArray<Entry<V, P>>) => void
 ): void => {
@@ -297,14 +309,14 @@ export const dispatch = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>
 
 /** The entries under a key whose value passes. */
 export const match = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   key: NoInfer<K>,
   passes: (value: V, pid: P) => boolean
 ): ReadonlyArray<Entry<V, P>> => lookup<K, V, P>(registry, key).filter(({ value, pid }) => passes(value, pid))
 
 /** Counts the entries under a key whose value passes. */
 export const countMatch = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   key: NoInfer<K>,
   passes: (value: V, pid: P) => boolean
 ): number => match<K, V, P>(registry, key, passes).length
@@ -338,7 +350,7 @@ const keyed = <K, V, P extends Pid>(entry: TableEntry): KeyedEntry<K, V, P> => (
  * ```
  */
 export const select = <A, K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   pick: (entry: KeyedEntry<K, V, P>) => A | undefined
 ): ReadonlyArray<A> =>
   stateOf(registry)
@@ -350,7 +362,7 @@ export const select = <A, K = unknown, V = unknown, P extends Pid = Pid<unknown>
 
 /** Counts the entries that pass. */
 export const countSelect = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   passes: (entry: KeyedEntry<K, V, P>) => boolean
 ): number =>
   stateOf(registry)
@@ -362,7 +374,7 @@ export const countSelect = <K = unknown, V = unknown, P extends Pid = Pid<unknow
  * one another.
  */
 export const entries = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>
+  registry: RegistryTarget<K, V, P>
 ): ReadonlyArray<readonly [key: K, pid: P, value: V]> =>
   stateOf(registry)
     .entries()
@@ -401,31 +413,33 @@ export const deleteMeta = (registry: Any, key: unknown): boolean => stateOf(regi
 export const lock = <A>(registry: Any, key: unknown, self: Pid, section: () => A | Promise<A>): Promise<A> =>
   stateOf(registry).locks.run(key, cellOf(self), section)
 
-const uniqueOf = (registry: Pid): RegistryState => {
+const uniqueOf = (registry: Pid | Name): RegistryState => {
   const state = stateOf(registry)
   if (state.keys === "unique") return state
-  throw new TypeError(`the keys of ${registry.label} are duplicate: a key is no name of one process there`)
+  throw new TypeError(`the keys of ${state.self.label} are duplicate: a key is no name of one process there`)
 }
 
 /**
  * Makes the address of the process under a unique key, resolved at each use. A server started with it as `via` is
- * registered there, with a value.
+ * registered there, with a value. With an address of a registry it is valid after a restart of that too.
  *
  * **Errors**
  *
  * Throws a `TypeError` for a registry with duplicate keys.
  */
 export const via = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
-  registry: Registry<K, V, P>,
+  registry: RegistryTarget<K, V, P>,
   key: NoInfer<K>,
   value?: NoInfer<V>
 ): Via<NoInfer<P>> => {
-  const state = uniqueOf(registry)
+  const holder = (): P | undefined =>
+    cellAt(registry) === undefined ? undefined : (uniqueOf(registry).holder(key) as Pid as P | undefined)
+  holder()
   return {
     name: String(key),
-    system: cellOf(registry).kernel,
-    whereis: () => state.holder(key) as Pid as P | undefined,
-    claim: (pid) => state.claim(key, cellOf(pid), value) ?? pid,
+    system: isName(registry) ? registry.system : cellOf(registry).kernel,
+    whereis: holder,
+    claim: (pid) => uniqueOf(registry).claim(key, cellOf(pid), value) ?? pid,
     toString: () => String(key)
   }
 }

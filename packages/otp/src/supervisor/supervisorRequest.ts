@@ -28,15 +28,15 @@ export const supervisorAt = (target: Pid | Name): Cell | undefined => {
 const kinds = { Supervisor: Supervising, DynamicSupervisor: Dynamic }
 
 /** Refuses a supervisor of the other kind (SUPREQ2). */
-const refuseOther = (cell: Cell | undefined, wanted: keyof typeof kinds): void => {
-  const kind = wanted === "Supervisor" ? "DynamicSupervisor" : "Supervisor"
+const refuseOther = (cell: Cell | undefined, required: keyof typeof kinds): void => {
+  const kind = required === "Supervisor" ? "DynamicSupervisor" : "Supervisor"
   const isOther = cell?.behaviour instanceof Server && cell.behaviour.state instanceof kinds[kind]
-  if (cell !== undefined && isOther) throw new NotASupervisor({ pid: cell, kind, wanted })
+  if (cell !== undefined && isOther) throw new NotASupervisor({ pid: cell, kind, required })
 }
 
 /** Sends a request that changes children, which only a supervisor of one kind takes. */
-export const change = async <A>(supervisor: Pid | Name, message: unknown, wanted: keyof typeof kinds): Promise<A> => {
-  refuseOther(supervisorAt(supervisor), wanted)
+export const change = async <A>(supervisor: Pid | Name, message: unknown, required: keyof typeof kinds): Promise<A> => {
+  refuseOther(supervisorAt(supervisor), required)
   return request(supervisor, message)
 }
 

@@ -20,7 +20,7 @@ const living = (entry: ChildEntry | undefined): Pid<unknown> | undefined =>
 
 const partitionsOf = ({ partitions, self }: Supervising): number => {
   if (partitions !== undefined) return partitions
-  throw new NotASupervisor({ pid: self, kind: "Supervisor", wanted: "PartitionSupervisor" })
+  throw new NotASupervisor({ pid: self, kind: "Supervisor", required: "PartitionSupervisor" })
 }
 
 /** The number of partitions. Throws `CallExit` when the supervisor is dead, `NotASupervisor` when it has no partitions. */

@@ -109,8 +109,8 @@ test("SUPREQ1 a value that is neither a process nor an address is refused with a
 
 test("SUPREQ2 a request that changes children is refused by a supervisor of another kind", async () => {
   const [top, dynamic] = [await Supervisor.start(system, { children: [] }), await DynamicSupervisor.start(system)]
-  const other = (pid: Pid, kind: string, wanted: string) =>
-    expect.objectContaining({ _tag: "NotASupervisor", pid, kind, wanted })
+  const other = (pid: Pid, kind: string, required: string) =>
+    expect.objectContaining({ _tag: "NotASupervisor", pid, kind, required })
   const isStatic = other(top, "Supervisor", "DynamicSupervisor")
   await expect(DynamicSupervisor.startChild(untyped(top), spec)).rejects.toEqual(isStatic)
   await expect(TaskSupervisor.startChild(untyped(top), () => 1)).rejects.toEqual(isStatic)
@@ -121,9 +121,9 @@ test("SUPREQ2 a request that changes children is refused by a supervisor of anot
   const hasNone = other(top, "Supervisor", "PartitionSupervisor")
   expect(() => PartitionSupervisor.partitions(untyped(top))).toThrow(hasNone)
   expect(() => PartitionSupervisor.whereis(untyped(top), 1)).toThrow(hasNone)
-  expect(new OtpError.NotASupervisor({ pid: top, kind: "Supervisor", wanted: "DynamicSupervisor" }).message).toContain(
-    "is a Supervisor, not a DynamicSupervisor: call the function of Supervisor, or start a DynamicSupervisor"
-  )
+  expect(
+    new OtpError.NotASupervisor({ pid: top, kind: "Supervisor", required: "DynamicSupervisor" }).message
+  ).toContain("is a Supervisor, not a DynamicSupervisor: call the function of Supervisor, or start a DynamicSupervisor")
   expect([await Supervisor.countChildren(top), await DynamicSupervisor.countChildren(dynamic)]).toMatchObject([
     { specs: 0 },
     { specs: 0 }

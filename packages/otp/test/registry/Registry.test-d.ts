@@ -20,6 +20,11 @@ declare const system: System.System
 const rooms = await Registry.start<number, Seats, Room>(system)
 const pid = await GenServer.start(system, room, "boats", { via: Registry.via(rooms, 1, { seats: 2 }) })
 
+declare const address: Registry.RegistryTarget<number, Seats, Room>
+expectTypeOf(Registry.whereis(address, 1)).toEqualTypeOf<Room | undefined>()
+expectTypeOf(Registry.lookup(Process.named(system, "rooms"), "any")).toEqualTypeOf<ReadonlyArray<Registry.Entry>>()
+// @ts-expect-error keys are numbers
+Registry.whereis(address, "1")
 expectTypeOf(Registry.whereis(rooms, 1)).toEqualTypeOf<Room | undefined>()
 expectTypeOf(Registry.register(rooms, 2, pid, { seats: 3 })).toEqualTypeOf<Registry.Registered<Room>>()
 expectTypeOf(Registry.lookup(rooms, 1)).toEqualTypeOf<ReadonlyArray<Registry.Entry<Seats, Room>>>()

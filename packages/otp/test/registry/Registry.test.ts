@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { GenServer, Process, Registry, System } from "../../src/index.ts"
+import { GenServer, Process, Registry, Supervisor, System } from "../../src/index.ts"
 import type { Pid } from "../../src/index.ts"
 import { bank } from "../double/bank.ts"
 import { hop } from "../double/hop.ts"
@@ -406,4 +406,38 @@ test("LOCK2 the death of a process gives its lock to the next, and takes it out 
   held.end()
   await hop()
   expect(await Registry.lock(registry, "k", last, () => "again")).toBe("again")
+})
+
+test.each(["a registered name", "a child of a supervisor"])(
+  "a registry is found by the address of %s, also after its restart",
+  async (kind) => {
+    const child = Registry.childSpec("rooms", { name: "rooms" })
+    const top = await Supervisor.start(system, { children: [child] })
+    const rooms: Registry.RegistryTarget =
+      kind === "a registered name" ? Process.named(system, "rooms") : Supervisor.via(top, "rooms")
+    const hall = Registry.via(rooms, "hall")
+    const first = await GenServer.start(system, bank(), undefined, { via: hall })
+    expect([Registry.whereis(rooms, "hall"), hall.whereis(), Registry.count(rooms)]).toEqual([first, first, 1])
+    Process.kill(rooms.whereis() as Pid)
+    await hop()
+    expect([Registry.lookup(rooms, "hall"), hall.whereis(), Process.isAlive(first)]).toEqual([[], undefined, false])
+    const second = await GenServer.start(system, bank(), undefined, { via: hall })
+    expect([Registry.lookup(rooms, "hall"), await GenServer.call(hall, "get")]).toEqual([
+      [{ pid: second, value: undefined }],
+      0
+    ])
+  }
+)
+
+test("what is no registry is refused with what to pass, and the address of none has no process", async () => {
+  expect(() => Registry.lookup(undefined as never, "k")).toThrow("pass a pid or an address")
+  expect(() => Registry.count(sleeper(system) as never)).toThrow("pass what Registry.start resolved with")
+  const nowhere = Process.named(system, "nowhere")
+  const noproc = expect.objectContaining({ _tag: "CallExit", reason: "noproc" })
+  expect(() => Registry.lookup(nowhere, "k")).toThrow(noproc)
+  expect(Registry.via(nowhere, "k").whereis()).toBeUndefined()
+  await expect(GenServer.call(Registry.via(nowhere, "k"), "get")).rejects.toEqual(noproc)
+  const topics = await Registry.start(system, { keys: "duplicate", name: "topics" })
+  expect(() => Registry.via(Process.named(system, "topics"), "k")).toThrow(TypeError)
+  expect(Registry.count(topics)).toBe(0)
 })
