@@ -10,7 +10,7 @@
  * BOUND3. A reader that leaves ends only its own reads: the items go to the readers that are left. When the last one leaves, the
  *         channel closes.
  */
-import { Channel, ended, type Options as ChannelOptions, Fifo, Reader } from "./Channel.ts"
+import { Channel, type Options as ChannelOptions, Fifo, Reader } from "./Channel.ts"
 
 /** The bound of a channel, and the functions of its owner. */
 export interface Options<A> extends Omit<ChannelOptions<A>, "onDemand"> {
@@ -27,6 +27,8 @@ interface Write<A> {
   readonly item: A
   readonly resolve: (isTaken: boolean) => void
 }
+
+const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /** One of several readers of a channel. */
 class SharedReader<A> extends Reader<A> {

@@ -125,8 +125,7 @@ interface Waiting<A> {
   readonly owner: object | undefined
 }
 
-/** The end, as the result of a read. */
-export const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
+const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /**
  * A queue of items: `push` adds one, `next` reads one, or waits for it.
