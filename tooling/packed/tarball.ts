@@ -78,11 +78,12 @@ export const publintProblems = async (tarball: Tarball): Promise<ReadonlyArray<s
   return messages.map((message) => formatMessage(message, pkg, { color: false }) ?? message.code)
 }
 
-/** The problems that `attw` finds in a tarball for ES modules: `require` and the resolution of Node 10 are ignored. */
+/** The problems that `attw` finds in a tarball for ES modules: `require`, the resolution of Node 10 and styles are ignored. */
 export const attwProblems = async (tarball: Tarball): Promise<ReadonlyArray<string>> => {
   const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarball.path)))
   if (analysis.types === false) return ["no types were found"]
   return analysis.problems
     .filter((problem) => !("resolutionKind" in problem && /^(node10|node16-cjs)$/.test(problem.resolutionKind)))
+    .filter((problem) => !("entrypoint" in problem && problem.entrypoint.endsWith(".css")))
     .map((problem) => JSON.stringify(problem))
 }

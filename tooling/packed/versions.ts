@@ -8,7 +8,8 @@ import type { Manifest } from "../house/workspace.ts"
 import type { Versions } from "./project.ts"
 
 /** The packages that the consumer's programs need beside ours. */
-const required = "@types/node @types/react @types/react-dom @xstate/react effect react react-dom xstate zod".split(" ")
+const required =
+  "@types/node @types/react @types/react-dom @xstate/react effect marked react react-dom xstate zod".split(" ")
 
 /** The version of a package in this workspace. */
 export const versionOf = (name: string): string =>

@@ -158,6 +158,11 @@ const inBrowser = async (
   try {
     await page.goto(url)
     await page.getByRole("button", { name: "Send" }).waitFor()
+    // A page that a server has rendered takes no text before React owns it.
+    await page.waitForFunction(() => {
+      const button = document.querySelector("form button")
+      return button !== null && Object.keys(button).some((key) => key.startsWith("__reactProps"))
+    })
     // The lengths of the log while it grows: a streamed answer has many.
     await page.evaluate(() => {
       const log = document.querySelector('[role="log"]')
