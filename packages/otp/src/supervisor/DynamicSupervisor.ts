@@ -23,7 +23,7 @@ import { dynamicCallbacks } from "./dynamicServer.ts"
 import type { DynamicPlan, DynamicRequest } from "./dynamicServer.ts"
 import { startServer, type Via } from "../server/index.ts"
 import type { SupervisorTarget } from "./Supervisor.ts"
-import { change, request, stopSupervisor } from "./supervisorRequest.ts"
+import { request, stopSupervisor } from "./supervisorRequest.ts"
 import { type ChildCounts, type ChildInfo, namesOf } from "./supervisorServer.ts"
 
 declare const child_: unique symbol
@@ -123,7 +123,7 @@ type NoInferEach<Extra extends ReadonlyArray<unknown>> = Extra extends infer E e
   : never
 
 const alter = <A>(supervisor: SupervisorTarget, message: DynamicRequest): Promise<A> =>
-  change(supervisor, message, "DynamicSupervisor")
+  request(supervisor, message, "DynamicSupervisor")
 
 const ask = <A>(supervisor: SupervisorTarget, message: DynamicRequest): Promise<A> => request(supervisor, message)
 

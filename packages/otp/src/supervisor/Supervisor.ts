@@ -53,7 +53,7 @@ import {
 import { type Cell, cellOf, type Kernel, kernelOf } from "../kernel/index.ts"
 import { scopedServer, type ServerOptions, startServer, startServerEffect, type Via } from "../server/index.ts"
 import type { AutoShutdown, Strategy } from "./childRestarts.ts"
-import { change, request, stopSupervisor } from "./supervisorRequest.ts"
+import { request, stopSupervisor } from "./supervisorRequest.ts"
 import { callbacks, namesOf } from "./supervisorServer.ts"
 import type { ChildCounts, ChildInfo, Plan, Request } from "./supervisorServer.ts"
 import { childAddress, childById } from "./supervisorState.ts"
@@ -195,7 +195,7 @@ export const childSpec = <const Id extends string, const Specs extends ReadonlyA
 })
 
 const alter = <A>(supervisor: SupervisorTarget, message: Request): Promise<A> =>
-  change(supervisor, message, "Supervisor")
+  request(supervisor, message, "Supervisor")
 
 const ask = <A>(supervisor: SupervisorTarget, message: Request): Promise<A> => request(supervisor, message)
 

@@ -34,16 +34,14 @@ const refuseOther = (cell: Cell | undefined, required: keyof typeof kinds): void
   if (cell !== undefined && isOther) throw new NotASupervisor({ pid: cell, kind, required })
 }
 
-/** Sends a request that changes children, which only a supervisor of one kind takes. */
-export const change = async <A>(supervisor: Pid | Name, message: unknown, required: keyof typeof kinds): Promise<A> => {
-  refuseOther(supervisorAt(supervisor), required)
-  return request(supervisor, message)
-}
-
-/** Sends a request, which waits without a timeout; rejects with the error in the reply, with `CallExit`, or with `NotASupervisor`. */
-export const request = <A>(supervisor: Pid | Name, message: unknown): Promise<A> =>
+/**
+ * Sends a request, which waits without a timeout; rejects with the error in the reply, with `CallExit`, or with `NotASupervisor`. A
+ * request that changes children names the kind of supervisor that it requires.
+ */
+export const request = <A>(supervisor: Pid | Name, message: unknown, required?: keyof typeof kinds): Promise<A> =>
   new Promise((resolve, reject) => {
     const server = supervisorAt(supervisor)
+    if (required !== undefined) refuseOther(server, required)
     const answered = (value: unknown): void => {
       const outcome = value as { readonly ok: A } | { readonly error: Error }
       if ("error" in outcome) reject(outcome.error)
