@@ -131,7 +131,7 @@ export class BoundedChannel<A extends object | string | number> extends Channel<
   override [Symbol.asyncIterator](): Reader<A> {
     this.#readers++
     return new SharedReader(
-      (reader) => this.read(reader),
+      (reader) => this.#readFor(reader),
       async (reader) => {
         this.withdraw(reader)
         if (--this.#readers === 0) await this.return()
@@ -140,10 +140,8 @@ export class BoundedChannel<A extends object | string | number> extends Channel<
   }
 
   /** Reads an item, and makes room for the next write or demand. */
-  protected override read(owner: object | undefined): Promise<IteratorResult<A, undefined>> {
-    const read = super.read(owner)
-    this.#refill()
-    return read
+  override next(): Promise<IteratorResult<A, undefined>> {
+    return this.#readFor(undefined)
   }
 
   /** Ends the channel after its kept items; waiting writes are refused. */
@@ -156,6 +154,14 @@ export class BoundedChannel<A extends object | string | number> extends Channel<
   override fail(error: unknown): void {
     super.fail(error)
     this.#refuse()
+  }
+
+  #readFor(reader: object | undefined): Promise<IteratorResult<A, undefined>> {
+    this.reader = reader
+    const read = super.next()
+    this.reader = undefined
+    this.#refill()
+    return read
   }
 
   #refill(): void {

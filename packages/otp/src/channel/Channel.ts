@@ -161,8 +161,8 @@ export class Channel<A extends object | string | number> extends Reader<A> {
   #resolve: Resolve<A> | undefined
   #reject: Reject | undefined
   #owner: object | undefined
-  /** The owner of the read that `#park` is called for. */
-  #parking: object | undefined
+  /** Of several readers, the one that `next` is called for. */
+  protected reader: object | undefined
   #others: Fifo<Waiting<A>> | undefined
   /** Whether a read has called `onDemand`, which has not returned and has pushed nothing (CHAN4). */
   #isAsking = false
@@ -174,8 +174,8 @@ export class Channel<A extends object | string | number> extends Reader<A> {
     if (this.#resolve === undefined) {
       this.#resolve = resolve
       this.#reject = reject
-      this.#owner = this.#parking
-    } else (this.#others ??= new Fifo()).push({ resolve, reject, owner: this.#parking })
+      this.#owner = this.reader
+    } else (this.#others ??= new Fifo()).push({ resolve, reject, owner: this.reader })
   }
 
   constructor(options: Options<A> = {}) {
@@ -245,15 +245,10 @@ export class Channel<A extends object | string | number> extends Reader<A> {
 
   /** Resolves with the oldest item or with the end; rejects with the failure. */
   next(): Promise<IteratorResult<A, undefined>> {
-    return this.read(undefined)
-  }
-
-  /** Reads like `next`, for one of several readers. */
-  protected read(owner: object | undefined): Promise<IteratorResult<A, undefined>> {
     const ready = this.#unread === undefined && !this.#isOver ? undefined : this.#ready()
     if (ready !== undefined) return ready
     const isFirst = this.#resolve === undefined
-    const waiting = isFirst ? undefined : this.#wait(owner)
+    const waiting = isFirst ? undefined : new Promise(this.#park)
     this.#isAsking = isFirst
     try {
       this.#options.onDemand?.()
@@ -263,7 +258,7 @@ export class Channel<A extends object | string | number> extends Reader<A> {
     this.#isAsking = false
     if (waiting !== undefined) return waiting
     const pushed = this.#unread === undefined && !this.#isOver ? undefined : this.#ready()
-    return pushed ?? this.#wait(owner)
+    return pushed ?? new Promise(this.#park)
   }
 
   /** Closes the channel, and calls `onReturn`. */
@@ -281,16 +276,11 @@ export class Channel<A extends object | string | number> extends Reader<A> {
       this.#nextWaiting()
     }
     for (const read of waiting) {
-      this.#parking = read.owner
+      this.reader = read.owner
       if (read.owner === owner) read.resolve(ended)
       else this.#park(read.resolve, read.reject)
     }
-    this.#parking = undefined
-  }
-
-  #wait(owner: object | undefined): Promise<IteratorResult<A, undefined>> {
-    this.#parking = owner
-    return new Promise(this.#park)
+    this.reader = undefined
   }
 
   async #leave(): Promise<IteratorResult<A, undefined>> {
