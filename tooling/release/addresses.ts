@@ -1,7 +1,7 @@
 /**
  * Where the project is on the web. Manifests, pages, messages and workflows take the addresses from here.
  *
- * **Details**: both are placeholders until the project has a host: `.example` belongs to nobody.
+ * **Details**: both are placeholders until the project has a host: no registrar sells a name under `.example`.
  *
  * @module
  */

@@ -3,8 +3,8 @@
  *
  * Owns: the calls that run, each as an edge from the chat that waits to the chat that answers. Does not own the calls.
  *
- * ASK2. A call that would make a cycle of chats that wait for each other is refused at once, and its error names the cycle. The end of a
- *       background task is waited for by nobody.
+ * ASK2. A call that would make a cycle of chats that wait for each other is refused at once, and its error names the cycle.
+ *       The end of a background task has no waiting chat.
  */
 import { agentIn, isChildId, shortIdOf } from "../record/index.ts"
 

@@ -216,7 +216,7 @@ const useSelection = (at: ObserverLink, tree: Observation.Observed["tree"] | und
 
 const noCalls: Parameters<typeof worksOf>[0] = []
 
-/** A chat that nobody looks at. */
+/** The chat of an observer without an open conversation. */
 const noChat = {
   getState: () => ({ view: { toolCalls: noCalls, phase: "idle" as const } }),
   subscribe: () => () => {}
