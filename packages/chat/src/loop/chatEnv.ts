@@ -235,6 +235,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
     outlet.begin()
     if (until !== "step") options.trace?.chatBegan()
     this.#journal = undefined
+    this.compactions?.drop()
     const spent = chain === undefined ? options.family?.chainBegan(turn) : chainSpent(options, chain)
     return { facts: factsOf(options, this.stores), ...(spent !== undefined && { spent: held(spent) }) }
   }
@@ -271,9 +272,8 @@ export class ChatEnv extends BatchLife implements RequestEnv {
     const { open, step } = opening
     const isRequest = open === undefined && step === undefined
     const options = isRequest ? this.#optionsOf(opening) : undefined
-    if (options?.compaction?.isDue(opening, options) === true) {
-      if ((this.compactions ??= new Compactions()).delays(opening)) return undefined
-    }
+    const isDue = options?.compaction?.isDue(opening, options) === true
+    if (isDue && (this.compactions ??= new Compactions()).delays(opening)) return undefined
     this.#stepOf(opening)
     if (options !== undefined) options.family?.sends()
     else if (this.stores) this.#journal ??= new Journal(() => send({ type: "journal.due" }))

@@ -11,7 +11,7 @@ import type { CompactionPlan, CompactionSource } from "../compaction/index.ts"
 import { AdapterError, type PreflightError } from "../errors/index.ts"
 import { emit, outletIn, StreamCollector } from "../events/index.ts"
 import { type Compaction, user } from "../model/index.ts"
-import type { Response, Usage } from "../model/index.ts"
+import type { Usage } from "../model/index.ts"
 import * as Usages from "../model/Usage.ts"
 import type { StepResult } from "../record/index.ts"
 import type { RunOptions } from "../options/index.ts"
@@ -118,12 +118,11 @@ class CompactionRun {
       options,
       collector: this.#collector,
       outlet: this.#outlet,
-      read: () => ({ id: undefined, reply: held(this.#response()), count: 0, hasUnknownTool: false })
+      read: () => {
+        const reply = held(this.#collector.toResponse(this.#options.requestId))
+        return { id: undefined, reply, count: 0, hasUnknownTool: false }
+      }
     }
-  }
-
-  #response(): Response {
-    return this.#collector.toResponse(this.#options.requestId)
   }
 }
 
@@ -146,6 +145,12 @@ export class Compactions {
   refusal: AdapterError | undefined
   #run: CompactionRun | undefined
   #usage = Usages.empty
+
+  /** A turn begins: the one before may have stopped in its compaction. */
+  drop(): void {
+    this.refusal = undefined
+    this.#run = undefined
+  }
 
   /** Whether a compaction comes before a request that is due for one: none does after a plan for the same messages. */
   delays({ thread, compacting }: CompactionOpening): boolean {

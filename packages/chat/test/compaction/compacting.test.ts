@@ -152,6 +152,29 @@ describe("the state compacting", () => {
     await troupe.stop()
   })
 
+  it("a turn after one that was cancelled during its summary sends its own request", async () => {
+    let refusals = 0
+    const world = recorded((request, number) => {
+      if (JSON.stringify(request.messages).includes("Write the summary."))
+        return number === 1 ? { script: [{ text: "a" }, { hang: true }] } : says("Short.")
+      if (refusals-- > 0) return new AdapterError("context_length_exceeded")
+      return says("Done.")
+    })
+    const compaction = Compaction.make({ maxTokens: 100_000, strategies: [Compaction.summarise({ keepTokens: 50 })] })
+    const troupe = await Troupe.start({ adapter: world.adapter, compaction })
+    const chat = await troupe.chat("a")
+    await chat.send(many).result()
+    refusals = 1
+    const sent = chat.send("and now?")
+    while (world.summaries.length === 0) await new Promise((next) => setImmediate(next))
+    await chat.cancel()
+    expect(await sent.result()).toMatchObject({ haltedReason: "cancelled" })
+    expect(await chat.send("go on").result()).toMatchObject({ haltedReason: "completed" })
+    expect(world.summaries).toHaveLength(1)
+    expect(world.requests.at(-1)?.messages.at(-1)).toMatchObject({ content: "go on" })
+    await troupe.stop()
+  })
+
   it("a rewind to before the entry undoes it, and a fork keeps it", async () => {
     const world = recorded((request) =>
       says(JSON.stringify(request.messages).includes("Write the summary.") ? "Short." : many)
