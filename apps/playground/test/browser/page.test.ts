@@ -115,7 +115,7 @@ describe("the page", inBrowser, () => {
     await page.keyboard.press("Enter")
     await allow.waitFor()
     await page.keyboard.press("Enter")
-    await panel.getByText("Nothing waits for you").waitFor()
+    await panel.getByText("Nothing waits for you.", { exact: true }).waitFor()
     await page.evaluate(() => {
       location.hash = "#/c/paying"
     })

@@ -118,25 +118,53 @@ test("a question has a button for each choice, and its field keeps an answer tha
   page.unmount()
 })
 
-test("STILL1. rows stay while the pointer is in the list: an ended one in its place, a new one below", () => {
+describe("a list", () => {
   const Rows = ({ items }: { readonly items: ReadonlyArray<string> }) => {
     const { rows, hold } = useStillRows(items, (item) => item)
     return (
       <ul {...hold}>
         {rows.map(({ key, isOver }) => (
-          <li key={key}>{isOver ? `${key} over` : key}</li>
+          <li key={key}>{isOver ? `${key} over` : <button>{key}</button>}</li>
         ))}
       </ul>
     )
   }
-  const page = render(<Rows items={["a", "b"]} />)
-  const texts = () => page.getAllByRole("listitem").map(({ textContent }) => textContent)
-  fireEvent.pointerEnter(page.getByRole("list"))
-  page.rerender(<Rows items={["0", "b"]} />)
-  expect(texts()).toEqual(["a over", "b", "0"])
-  fireEvent.pointerLeave(page.getByRole("list"))
-  expect(texts()).toEqual(["0", "b"])
-  page.unmount()
+  const shownRows = (...items: ReadonlyArray<string>) => {
+    const page = render(<Rows items={items} />)
+    return {
+      ...page,
+      show: (...next: ReadonlyArray<string>) => page.rerender(<Rows items={next} />),
+      texts: () => page.getAllByRole("listitem").map(({ textContent }) => textContent),
+      button: (name: string) => page.getByRole("button", { name })
+    }
+  }
+
+  test("STILL1. keeps its rows while the pointer is in it: an ended one in its place, a new one below", () => {
+    const page = shownRows("a", "b")
+    fireEvent.pointerEnter(page.getByRole("list"))
+    page.show("0", "b")
+    expect(page.texts()).toEqual(["a over", "b", "0"])
+    fireEvent.pointerLeave(page.getByRole("list"))
+    expect(page.texts()).toEqual(["0", "b"])
+    page.unmount()
+  })
+
+  test("STILL1. keeps its rows while the focus moves from one to another", () => {
+    const page = shownRows("a", "b", "c")
+    act(() => page.button("b").focus())
+    page.show("0", "b", "c")
+    fireEvent.blur(page.button("b"), { relatedTarget: page.button("c") })
+    expect(page.texts()).toEqual(["a over", "b", "c", "0"])
+    page.unmount()
+  })
+
+  test("STILL1. drops an ended row whose button had the focus, because the focus has left the list", () => {
+    const page = shownRows("a", "b")
+    act(() => page.button("a").focus())
+    page.show("0", "b")
+    expect(page.texts()).toEqual(["0", "b"])
+    page.unmount()
+  })
 })
 
 describe("Markdown", () => {

@@ -6,7 +6,7 @@
  * STILL1. While the pointer or the focus is in the list, no row moves: a row that ended stays in its place, marked as over, and new rows are
  *         added below.
  */
-import { useRef, useState } from "react"
+import { type FocusEvent, type RefObject, useEffect, useRef, useState } from "react"
 
 /** A row, and whether the list no longer has it. */
 interface StillRow<A> {
@@ -15,21 +15,29 @@ interface StillRow<A> {
   readonly isOver: boolean
 }
 
-/** The rows to show, and the handlers of the box around them. */
+/** The rows to show, and what the list around them takes. */
 export interface StillRows<A> {
   readonly rows: ReadonlyArray<StillRow<A>>
   readonly hold: {
+    readonly ref: RefObject<HTMLUListElement | null>
     readonly onPointerEnter: () => void
     readonly onPointerLeave: () => void
     readonly onFocus: () => void
-    readonly onBlur: () => void
+    readonly onBlur: (event: FocusEvent<HTMLUListElement>) => void
   }
 }
 
 /** Holds the rows of a list. */
 export const useStillRows = <A>(items: ReadonlyArray<A>, keyOf: (item: A) => string): StillRows<A> => {
+  const box = useRef<HTMLUListElement>(null)
   const [holders, setHolders] = useState({ pointer: false, focus: false })
   const shown = useRef<ReadonlyArray<StillRow<A>>>([])
+  // React sends no blur event when it removes the element that has the focus.
+  useEffect(() => {
+    if (holders.focus && box.current?.matches(":focus-within") !== true) {
+      setHolders((before) => ({ ...before, focus: false }))
+    }
+  })
   const now = new Map(items.map((item) => [keyOf(item), item]))
   const fresh = (key: string, row: A): StillRow<A> => ({ key, row, isOver: false })
   if (holders.pointer || holders.focus) {
@@ -45,10 +53,13 @@ export const useStillRows = <A>(items: ReadonlyArray<A>, keyOf: (item: A) => str
   return {
     rows: shown.current,
     hold: {
+      ref: box,
       onPointerEnter: () => setHolders((before) => ({ ...before, pointer: true })),
       onPointerLeave: () => setHolders((before) => ({ ...before, pointer: false })),
       onFocus: () => setHolders((before) => ({ ...before, focus: true })),
-      onBlur: () => setHolders((before) => ({ ...before, focus: false }))
+      onBlur: ({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget)) setHolders((before) => ({ ...before, focus: false }))
+      }
     }
   }
 }
