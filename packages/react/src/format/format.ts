@@ -54,5 +54,8 @@ export const age = (ms: number): string => {
 /** `timed out` for `timed_out` */
 export const words = (name: string): string => name.replaceAll("_", " ")
 
+/** A value as JSON, indented. */
+export const json = (value: unknown): string => JSON.stringify(value, undefined, 2)
+
 /** The message of an error. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error))

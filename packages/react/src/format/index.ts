@@ -7,6 +7,7 @@ export {
   dayAndTime,
   duration,
   errorText,
+  json,
   mark,
   money,
   plural,

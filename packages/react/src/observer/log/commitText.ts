@@ -1,6 +1,7 @@
 /** Describes an entry of a conversation's log in a line. */
 import type { Message } from "@troupe/chat/messages"
 import type { Store } from "@troupe/chat/store"
+import { words } from "../../format/index.ts"
 
 const contentText = (message: Message.Message): string =>
   typeof message.content === "string"
@@ -30,5 +31,5 @@ export const standingOf = ({ kind, from, state }: Store.Commit): string => {
   if (state.pendingToolCalls.length > 0) return "Waits for results"
   if (!state.running && state.open !== undefined) return "Waits for a decision"
   if (state.running) return state.open === undefined ? "Turn goes on" : "Calls are under way"
-  return state.lastHaltedReason === undefined ? "At rest" : `Turn ended: ${state.lastHaltedReason.replaceAll("_", " ")}`
+  return state.lastHaltedReason === undefined ? "At rest" : `Turn ended: ${words(state.lastHaltedReason)}`
 }

@@ -2,7 +2,7 @@
 import type { Observation } from "@troupe/chat/observe"
 import type { ObserverLink } from "@troupe/server/ChatLink"
 import { type KeyboardEvent, useId, useMemo, useRef, useState } from "react"
-import { duration, mark } from "../../format/index.ts"
+import { duration, mark, words } from "../../format/index.ts"
 import { ScrollTable, Surface, useWatched } from "../parts/index.ts"
 import { useLiveTime } from "./frameTime.ts"
 import { download, traceOf } from "./traceFile.ts"
@@ -105,7 +105,7 @@ interface TurnProps {
 const lengthOf = (span: Observation.Span, now: number): number => Math.max(0, (span.to ?? now) - span.from)
 
 const sayingOf = (span: Observation.Span, { from }: TimelineTurn, now: number): string => {
-  const end = span.to === undefined ? "goes on" : (span.outcome ?? "over").replaceAll("_", " ")
+  const end = span.to === undefined ? "goes on" : words(span.outcome ?? "over")
   return `${wordsFor(span.kind)}, from ${duration(span.from - from)}, ${duration(lengthOf(span, now))}, ${end}`
 }
 
@@ -221,7 +221,7 @@ const SpanTable = ({ turn, now }: TurnProps) => (
           </td>
           <td className="tro-number">{duration(span.from - turn.from)}</td>
           <td className="tro-number">{duration(lengthOf(span, now))}</td>
-          <td>{span.to === undefined ? "goes on" : (span.outcome ?? "–").replaceAll("_", " ")}</td>
+          <td>{span.to === undefined ? "goes on" : words(span.outcome ?? "–")}</td>
         </tr>
       ))
     )}

@@ -1,6 +1,7 @@
 /** The card of a call that waits for a decision. */
 import type { Decision, PendingApproval } from "@troupe/chat/tools"
 import { type ReactNode, useId, useState } from "react"
+import { errorText, json } from "../../format/index.ts"
 import { Button, classOf, type PartProps, type UndoOptions } from "../parts/index.ts"
 import { Decide } from "./decide.tsx"
 import { questionFor } from "./decisions.ts"
@@ -16,8 +17,6 @@ export interface ApprovalProps extends PartProps, UndoOptions {
   readonly children?: ReactNode
 }
 
-const jsonOf = (args: unknown): string => JSON.stringify(args, undefined, 2)
-
 /** The arguments in a text, or the reason why there are none. */
 const read = (text: string): Readonly<Record<string, unknown>> | string => {
   try {
@@ -26,7 +25,7 @@ const read = (text: string): Readonly<Record<string, unknown>> | string => {
       ? (value as Record<string, unknown>)
       : "The arguments must be a JSON object."
   } catch (error) {
-    return `This is no JSON: ${error instanceof Error ? error.message : String(error)}`
+    return `This is no JSON: ${errorText(error)}`
   }
 }
 
@@ -70,7 +69,7 @@ export const Approval = ({ approval, onDecide, children, className, undoMs, cloc
           </p>
           {children ?? (
             <Arguments
-              text={draft ?? (toolCall.arguments === null ? (toolCall.rawArguments ?? "") : jsonOf(toolCall.arguments))}
+              text={draft ?? (toolCall.arguments === null ? (toolCall.rawArguments ?? "") : json(toolCall.arguments))}
               name={toolCall.name}
               problem={problem}
               isInvalid={typeof edited === "string"}
@@ -92,7 +91,7 @@ export const Approval = ({ approval, onDecide, children, className, undoMs, cloc
               <Button
                 tone="quiet"
                 icon="edit"
-                onClick={() => setDraft(draft === undefined ? jsonOf(toolCall.arguments) : undefined)}
+                onClick={() => setDraft(draft === undefined ? json(toolCall.arguments) : undefined)}
               >
                 {draft === undefined ? "Edit the arguments" : "As they were"}
               </Button>

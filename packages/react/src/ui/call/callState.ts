@@ -2,6 +2,7 @@
 import type { Message, ToolCall } from "@troupe/chat/messages"
 import type { PendingApproval } from "@troupe/chat/tools"
 import { ChatView } from "@troupe/chat/view"
+import { json } from "../../format/index.ts"
 
 type CallView = ChatView.ChatView["toolCalls"][number]
 
@@ -80,9 +81,6 @@ export type Results = ReadonlyMap<string, Extract<Message.Message, { readonly ro
 export const resultsOf = (messages: ReadonlyArray<Message.Message>): Results =>
   new Map(messages.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, message] as const] : [])))
 
-const textOf = (value: unknown): string =>
-  typeof value === "string" ? value : (JSON.stringify(value, undefined, 2) ?? "")
-
 /** A call of a message. */
 export const calledIn = (
   { id, name, arguments: args }: ToolCall.ToolCall,
@@ -97,7 +95,8 @@ export const calledIn = (
     arguments: args,
     work: result === undefined ? "waiting" : "done",
     outcome: result === undefined ? undefined : (result.outcome ?? "answered"),
-    result: result === undefined ? undefined : textOf(result.content),
+    result:
+      result === undefined ? undefined : typeof result.content === "string" ? result.content : json(result.content),
     approvals: approvalsOf(id, approvals)
   }
 }

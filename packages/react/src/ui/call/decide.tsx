@@ -21,8 +21,17 @@ const withArguments = (decision: Decision, edited: DecideProps["edited"]): Decis
   decision.type === "allow" && edited !== undefined ? { ...decision, arguments: edited } : decision
 
 /** The buttons. After a choice they make room for the button that undoes it. */
-export const Decide = ({ kind, name, edited, isBlocked = false, children, onDecide, ...options }: DecideProps) => {
-  const undo = useUndo<NamedDecision>(({ decision }) => onDecide(decision), options)
+export const Decide = ({
+  kind,
+  name,
+  edited,
+  isBlocked = false,
+  children,
+  onDecide,
+  undoMs = 3_000,
+  clock
+}: DecideProps) => {
+  const undo = useUndo<NamedDecision>(({ decision }) => onDecide(decision), { undoMs, clock })
   const { state, choice, fault } = undo
   const undoer = useRef<HTMLButtonElement>(null)
   const first = useRef<HTMLButtonElement>(null)
@@ -42,11 +51,7 @@ export const Decide = ({ kind, name, edited, isBlocked = false, children, onDeci
           </Button>
         ) : null}
         {state === "held" ? (
-          <span
-            className="troupe-countdown"
-            style={{ animationDuration: `${options.undoMs ?? 3_000}ms` }}
-            aria-hidden
-          />
+          <span className="troupe-countdown" style={{ animationDuration: `${undoMs}ms` }} aria-hidden />
         ) : null}
       </div>
     )

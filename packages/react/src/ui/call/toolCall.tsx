@@ -1,11 +1,10 @@
 /** A tool call in its row: what it does, with which argument, and what it waits for. */
 import type { Decision } from "@troupe/chat/tools"
 import { memo, type ReactNode } from "react"
-import { words } from "../../format/index.ts"
+import { json, words } from "../../format/index.ts"
 import { Button, classOf, Fault, Icon, type PartProps, type UndoOptions, useAttempt } from "../parts/index.ts"
 import { Approval } from "./approval.tsx"
-import type { ShownCall } from "./callState.ts"
-import { runningCall } from "./callState.ts"
+import { runningCall, type ShownCall } from "./callState.ts"
 
 /** The verbs that a call needs: those of a chat. */
 export interface CallVerbs {
@@ -45,7 +44,7 @@ const details = ({ arguments: args, result }: ShownCall): ReactNode => (
   <>
     {args === undefined ? null : (
       <pre className="troupe-json" tabIndex={0} aria-label="Arguments">
-        {JSON.stringify(args, undefined, 2)}
+        {json(args)}
       </pre>
     )}
     {result === undefined ? null : (

@@ -14,18 +14,18 @@ export type ReviseVerbs = Pick<Conversation, "history" | "rewind" | "retry" | "s
 const atOnce = 100
 
 const historyOf = async (
-  { history }: ReviseVerbs,
+  history: ReviseVerbs["history"],
   before: ReadonlyArray<Store.Commit> = []
 ): Promise<ReadonlyArray<Store.Commit>> => {
   const more = await history({ after: before.at(-1)?.seq ?? 0, limit: atOnce })
   const all = [...before, ...more]
-  return more.length < atOnce ? all : historyOf({ history } as ReviseVerbs, all)
+  return more.length < atOnce ? all : historyOf(history, all)
 }
 
 /** The number of the newest entry with the first `length` messages of the thread (REVISE1). */
 const entryWith = async (chat: ReviseVerbs, length: number): Promise<number> => {
   if (length === 0) return 0
-  const commits = await historyOf(chat)
+  const commits = await historyOf(chat.history)
   const line = lineOf(commits)
   const found = commits.findLast(
     ({ seq, isStep, kept, messages }) => line.has(seq) && isStep && kept + messages.length === length

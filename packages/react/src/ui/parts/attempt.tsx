@@ -5,7 +5,6 @@ import { errorText } from "../../format/index.ts"
 /** An action's refusal, and how to begin another. */
 export interface Attempt {
   readonly fault: string | undefined
-  readonly dismiss: () => void
   /** Runs an action; resolves whether it was accepted. */
   readonly attempt: (action: () => Promise<unknown>) => Promise<boolean>
 }
@@ -23,7 +22,7 @@ export const useAttempt = (): Attempt => {
       return false
     }
   }
-  return { fault, dismiss: () => setFault(undefined), attempt }
+  return { fault, attempt }
 }
 
 /** A refusal as an alert; nothing without one. */

@@ -11,13 +11,12 @@ export interface ButtonProps {
   /** `primary` is the expected choice, `quiet` has no frame until it is pointed at, `danger` ends or deletes. */
   readonly tone?: "primary" | "quiet" | "danger" | undefined
   readonly disabled?: boolean | undefined
-  readonly pressed?: boolean | undefined
   readonly submit?: boolean | undefined
   readonly button?: Ref<HTMLButtonElement> | undefined
   readonly onClick?: (() => void) | undefined
 }
 
-export const Button = ({ children, label, icon, tone, disabled, pressed, submit, button, onClick }: ButtonProps) => (
+export const Button = ({ children, label, icon, tone, disabled, submit, button, onClick }: ButtonProps) => (
   <button
     ref={button}
     type={submit === true ? "submit" : "button"}
@@ -26,7 +25,6 @@ export const Button = ({ children, label, icon, tone, disabled, pressed, submit,
     data-icon={icon !== undefined && children === undefined ? true : undefined}
     aria-label={label}
     title={children === undefined ? label : undefined}
-    aria-pressed={pressed}
     disabled={disabled}
     onClick={onClick}
   >

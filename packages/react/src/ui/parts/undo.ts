@@ -40,7 +40,7 @@ interface Standing<A> extends Pick<Undo<A>, "state" | "fault"> {
 /** `send` is called with the choice, and rejects when it is refused. */
 export const useUndo = <A>(
   send: (choice: A) => Promise<unknown>,
-  { undoMs = 3_000, clock = Clock.live }: UndoOptions
+  { undoMs, clock = Clock.live }: UndoOptions & { readonly undoMs: number }
 ): Undo<A> => {
   const [standing, setStanding] = useState<Standing<A>>({ state: "open", fault: undefined })
   const held = useRef<Held<A>>(undefined)
