@@ -29,8 +29,6 @@ export interface CompactionCause {
   readonly exceeded?: boolean | undefined
   /** The request for a summary has failed before in this turn, so that none is made now. */
   readonly failed?: boolean | undefined
-  /** A person asked for it, whatever the size is. */
-  readonly byHand?: boolean | undefined
 }
 
 /** A request for a summary. `model` is absent for the model of the chat. */

@@ -64,8 +64,7 @@ class OwnCompactor implements Compactor {
 
   /** Whether the characters of a request, which are more than its tokens, are few, and the last count of a provider is low. */
   #isShort({ messages }: Thread, instructions: string | undefined, tools: ReadonlyArray<SizedTool>): boolean {
-    let total =
-      (instructions?.length ?? 0) + (tools.length === 0 ? 0 : (this.#tokens.get(tools) ?? this.#ofTools(tools)))
+    let total = (instructions?.length ?? 0) + (tools.length === 0 ? 0 : this.#ofTools(tools))
     let counted: number | undefined
     for (let place = messages.length - 1; place >= 0 && total < this.#due; place--) {
       const message = messages[place] as Message
@@ -73,7 +72,7 @@ class OwnCompactor implements Compactor {
       if (count !== undefined) counted = count.tokens + total
       const { content } = message
       const isText = typeof content === "string" && !("toolCalls" in message || "parts" in message)
-      total += isText ? content.length + frame : (this.#tokens.get(message) ?? this.#of(message))
+      total += isText ? content.length + frame : this.#of(message)
     }
     return total < this.#due && (counted ?? 0) < this.#due
   }
@@ -109,36 +108,35 @@ class OwnCompactor implements Compactor {
     for (const message of sentMessages(thread)) total += this.#of(message)
     for (const message of trailingNote(thread)) total += this.#of(message)
     for (const message of aside) total += this.#of(message)
-    return { total, counted: this.#counted(thread)?.tokens ?? 0 }
+    return { total, counted: this.#counted(thread) }
   }
 
-  /** The last count of a provider, with the estimate of the messages since; `undefined` without one since the compaction. */
-  #counted({ messages, compaction }: Thread): Count | undefined {
+  /** The last count of a provider, with the estimate of the messages since; 0 without one since the compaction. */
+  #counted({ messages, compaction }: Thread): number {
     let tokens = 0
     for (let place = messages.length - 1; place >= 0; place--) {
       const message = messages[place]
       if (message === undefined) continue
       const count = this.#counts.get(message)
-      if (count !== undefined)
-        return count.compaction === compaction ? { compaction, tokens: count.tokens + tokens } : undefined
+      if (count !== undefined) return count.compaction === compaction ? count.tokens + tokens : 0
       tokens += this.#of(message)
     }
-    return undefined
+    return 0
   }
 
   #of(message: Message): number {
-    const known = this.#tokens.get(message)
-    if (known !== undefined) return known
-    const tokens = messageTokens(message)
-    this.#tokens.set(message, tokens)
-    return tokens
+    return this.#known(message, messageTokens)
   }
 
   #ofTools(tools: ReadonlyArray<SizedTool>): number {
-    const known = this.#tokens.get(tools)
+    return this.#known(tools, toolTokens)
+  }
+
+  #known<Counted extends object>(value: Counted, count: (value: Counted) => number): number {
+    const known = this.#tokens.get(value)
     if (known !== undefined) return known
-    const tokens = toolTokens(tools)
-    this.#tokens.set(tools, tokens)
+    const tokens = count(value)
+    this.#tokens.set(value, tokens)
     return tokens
   }
 }

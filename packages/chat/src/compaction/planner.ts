@@ -9,7 +9,7 @@ import type { Compaction, Message } from "../model/index.ts"
 import type { CompactionCause, CompactionPlan, CompactionSource, SummaryReply } from "./Compactor.ts"
 import { type Block, blocksOf, requiredBlocks } from "./cuts.ts"
 import { tokensOf } from "./estimate.ts"
-import { planFrom, sentMessages, trailingNote } from "./sent.ts"
+import { planFrom, sentBetween, sentMessages, trailingNote } from "./sent.ts"
 import type { Strategy } from "./strategies.ts"
 import { summaryInstructions, transcript } from "./transcript.ts"
 
@@ -60,7 +60,7 @@ export class Planner {
     this.#before = this.#size(thread.compaction)
     const { maxTokens, goal } = bounds
     this.#limit = cause.exceeded === true ? Math.min(maxTokens, Math.floor(this.#before * 0.75)) : maxTokens
-    this.#goal = cause.byHand === true ? 0 : this.#limit * goal
+    this.#goal = this.#limit * goal
   }
 
   plan(): CompactionPlan {
@@ -116,7 +116,7 @@ export class Planner {
     const fitting = this.#size(draft) <= this.#limit ? draft : this.#fitted(draft)
     if (fitting === undefined) return { type: "too_large", error: this.#tooLarge() }
     const after = this.#size(fitting)
-    const helps = after <= this.#before * 0.95 || this.#before > this.#limit || this.#cause.byHand === true
+    const helps = after <= this.#before * 0.95 || this.#before > this.#limit
     if (fitting === this.#former || !helps) return { type: "nothing" }
     const plan = planFrom(this.#source.thread.messages.slice(0, fitting.upTo), 0)
     const tokens = { before: Math.ceil(this.#before), after: Math.ceil(after) }
@@ -162,12 +162,7 @@ export class Planner {
 
   /** The tokens of the messages from a place to another. */
   #between(from: number, to: number, draft: Draft = none): number {
-    const { messages } = this.#source.thread
-    const sent = sentMessages({
-      messages: messages.slice(0, to),
-      compaction: { ...draft, upTo: from, kept: [], tokens: noTokens }
-    })
-    return this.#tokensOf(from === 0 ? sent : sent.slice(1)) * this.#sizes.ratio
+    return this.#tokensOf(sentBetween(this.#source.thread.messages, from, to, draft.pruned)) * this.#sizes.ratio
   }
 
   /** The tokens of the request with this compaction. */

@@ -11,17 +11,26 @@ import { mediaText } from "../model/index.ts"
 export const sentMessages = ({ messages, compaction }: Thread): ReadonlyArray<Message> => {
   if (compaction === undefined || compaction.upTo > messages.length) return messages
   const { upTo, kept, pruned } = compaction
-  const sent: Array<Message> = upTo === 0 ? [] : [summaryMessage(compaction)]
-  const add = (place: number): void => {
-    const message = messages[place]
-    if (message !== undefined)
-      sent.push(
-        pruned === undefined || place >= pruned.before ? message : shortResult(message, place, pruned.characters)
+  return [
+    ...(upTo === 0 ? [] : [summaryMessage(compaction)]),
+    ...kept.flatMap((place) => sentBetween(messages, place, place + 1, pruned)),
+    ...sentBetween(messages, upTo, messages.length, pruned)
+  ]
+}
+
+/** The messages from a place to another, with their results shortened. */
+export const sentBetween = (
+  messages: ReadonlyArray<Message>,
+  from: number,
+  to: number,
+  pruned: Compaction["pruned"]
+): ReadonlyArray<Message> => {
+  const sent = messages.slice(from, to)
+  return pruned === undefined || from >= pruned.before
+    ? sent
+    : sent.map((message, at) =>
+        from + at >= pruned.before ? message : shortResult(message, from + at, pruned.characters)
       )
-  }
-  kept.forEach(add)
-  for (let place = upTo; place < messages.length; place++) add(place)
-  return sent
 }
 
 /** The message in place of those that a request leaves out. */

@@ -36,7 +36,7 @@ export const readResult = ({ pageCharacters = 8_000 }: ReadResultOptions = {}): 
       if (past === undefined) return noPast()
       const message = past.messages()[place]
       if (message === undefined) return error(`The conversation has no message ${place}`)
-      const whole = message.role === "tool" ? resultOf(message) : text(message)
+      const whole = wholeText(message)
       const page = whole.slice(from, from + pageCharacters)
       const next = from + page.length
       return next < whole.length ? { text: page, next, of: whole.length } : { text: page, of: whole.length }
@@ -78,8 +78,10 @@ export const searchHistory = ({ limit = 5, characters = 500, prefix }: SearchHis
     }
   })
 
+const wholeText = (message: Message): string => (message.role === "tool" ? resultOf(message) : text(message))
+
 const shownText = (message: Message, characters: number): string => {
-  const whole = message.role === "tool" ? resultOf(message) : text(message)
+  const whole = wholeText(message)
   return whole.length <= characters ? whole : `${whole.slice(0, characters)} [...]`
 }
 
