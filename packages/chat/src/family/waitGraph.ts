@@ -9,20 +9,24 @@
 import { agentIn, isChildId, shortIdOf } from "../record/index.ts"
 
 interface Edge {
-  readonly from: string
   readonly to: string
   /** Whether the chat still waits: the work of a call can become a background task. */
   readonly waits: () => boolean
 }
 
 export class WaitGraph {
-  readonly #edges = new Set<Edge>()
+  /** By the chat that waits, so that a call looks only at the chats that its own would wait for. */
+  readonly #edges = new Map<string, Set<Edge>>()
 
   /** A call waits from now on; returns the function that ends it. */
   begin(from: string, to: string, waits: () => boolean = () => true): () => void {
-    const edge = { from, to, waits }
-    this.#edges.add(edge)
-    return () => void this.#edges.delete(edge)
+    const edge = { to, waits }
+    const edges = this.#edges.get(from) ?? new Set()
+    this.#edges.set(from, edges.add(edge))
+    return () => {
+      edges.delete(edge)
+      if (edges.size === 0 && this.#edges.get(from) === edges) this.#edges.delete(from)
+    }
   }
 
   /** The chats of the cycle that a call would make, from the one that asks back to it; `undefined` if there is none. */
@@ -30,10 +34,10 @@ export class WaitGraph {
     const paths: Array<ReadonlyArray<string>> = [[to]]
     const seen = new Set([to])
     for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
-      const last = path.at(-1)
+      const last = path.at(-1) ?? to
       if (last === from) return [from, ...path]
-      for (const edge of this.#edges) {
-        if (edge.from !== last || seen.has(edge.to) || !edge.waits()) continue
+      for (const edge of this.#edges.get(last) ?? []) {
+        if (seen.has(edge.to) || !edge.waits()) continue
         seen.add(edge.to)
         paths.push([...path, edge.to])
       }
