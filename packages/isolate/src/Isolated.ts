@@ -179,7 +179,6 @@ const ofTool = [
   "onUnknown",
   "background",
   "deferred",
-  "needsApproval",
   "provider"
 ] as const satisfies ReadonlyArray<keyof IsolatedOptions>
 

@@ -76,7 +76,7 @@ export class AgentMail {
   }
 
   async #deliver(sender: FamilyChat, { chat, owner }: Addressee, call: AgentMessage): Promise<Returned> {
-    const input = `tell-${digest(call.key)}`
+    const input = inputOf(call)
     const message = messageOf(sender, chat, call)
     const joins = this.#home.joins(chat)
     if (owner !== undefined && joins === undefined) return this.#keep(chat, { input, message, call })
@@ -119,7 +119,7 @@ export class AgentMail {
     const cycle = graph.cycle(sender.id, chat)
     if (cycle !== undefined) return refused(call, refusal("cycle", cycleText(cycle)))
     const over = graph.begin(sender.id, chat)
-    const input = `ask-${digest(call.key)}`
+    const input = inputOf(call)
     const aborted = Promise.withResolvers<void>()
     const abort = (): void => aborted.resolve()
     call.signal.addEventListener("abort", abort, { once: true })
@@ -161,11 +161,13 @@ const inputIn = (metadata: Message["metadata"]): unknown => {
   return typeof sender === "object" && sender !== null ? Reflect.get(sender, "input") : undefined
 }
 
+/** The id of the input that a call sends (TELL1). */
+const inputOf = ({ kind, key }: AgentMessage): string => `${kind}-${digest(key)}`
+
 /** The message with who sent it; people and observers read this in its metadata. */
 const messageOf = (sender: FamilyChat, to: string, call: AgentMessage): UserMessage => {
-  const input = `${call.kind}-${digest(call.key)}`
   const content = `${fromOf(sender, to)} ${call.kind === "tell" ? "says" : "asks"}:\n${call.text}`
-  return { role: "user", content, metadata: { from: { chat: sender.id, kind: call.kind, input } } }
+  return { role: "user", content, metadata: { from: { chat: sender.id, kind: call.kind, input: inputOf(call) } } }
 }
 
 /** The name of the sender, as the other agent can address it. */

@@ -1,7 +1,6 @@
 /** The messages of the agents of a directory. */
 import type { ChildChats } from "../children/index.ts"
-import type { LiveChat } from "../live/index.ts"
-import type { SupervisionTree } from "../live/index.ts"
+import type { LiveChat, SupervisionTree } from "../live/index.ts"
 import { AgentMail } from "../mail/index.ts"
 import type { Conversation } from "../record/index.ts"
 import { fenceOf, type Home } from "../store/index.ts"
