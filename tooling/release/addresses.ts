@@ -1,5 +1,5 @@
 /**
- * Where the project is on the web. Manifests, pages, messages and workflows take the addresses from here.
+ * Where the project is on the web. The site takes the addresses from here; the house tests compare manifests and published files with them.
  *
  * **Details**: both are placeholders until the project has a host: no registrar sells a name under `.example`.
  *
