@@ -243,6 +243,7 @@ export class Chart {
     this.status = "error"
     this.error = error
     this.#raised = undefined
+    this.#queue = undefined
   }
 
   /** Ends the chart from outside, if it has not ended, and forgets its children. */
