@@ -1,5 +1,5 @@
 /**
- * Runs other programs to their end.
+ * Runs other programs to their end, and cleans up after them.
  *
  * @module
  */
@@ -30,6 +30,22 @@ export const run = (
       resolve({ ok: error === null, output: error !== null && printed === "" ? error.message : printed, stdout })
     })
   })
+
+const exit = (): never => process.exit(1)
+const signals = ["SIGINT", "SIGTERM"] as const
+
+/** Awaits `use`, then calls `clean`. A signal ends this program by `clean` too; what began last is cleaned first. */
+export const cleaned = async <A>(clean: () => void, use: () => Promise<A>): Promise<A> => {
+  process.prependListener("exit", clean)
+  for (const signal of signals) process.on(signal, exit)
+  try {
+    return await use()
+  } finally {
+    process.off("exit", clean)
+    for (const signal of signals) process.off(signal, exit)
+    clean()
+  }
+}
 
 /** The output of a failed program, as the problem of a check; none when it succeeded. */
 export const failureOf = (ended: Ended): ReadonlyArray<string> => (ended.ok ? [] : [ended.output])

@@ -6,6 +6,7 @@
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { cleaned } from "../packed/program.ts"
 import { withRegistry } from "./registry.ts"
 
 const [program, ...args] = process.argv.slice(2)
@@ -15,10 +16,11 @@ await withRegistry(async ({ url, env, versions }) => {
   for (const [name, version] of Object.entries(versions)) print(`${name} ${version}`)
   if (program === undefined) {
     print(`\nInstall with: npm install --registry ${url} @troupe/chat\nCtrl-C ends the registry.`)
-    await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")])
+    await new Promise(() => undefined)
   } else {
     const running = spawn(program, args, { env, stdio: "inherit", shell: process.platform === "win32" })
-    const [code] = (await once(running, "exit")) as [number | null]
+    const ended = () => once(running, "exit") as Promise<[number | null]>
+    const [code] = await cleaned(() => running.kill(), ended)
     process.exitCode = code ?? 1
   }
 }, print)

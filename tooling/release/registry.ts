@@ -16,8 +16,8 @@
  * - When `TROUPE_REGISTRY` has the folder of a running registry, `withRegistry` uses it: the tests of a command that runs beside
  *   a registry neither build nor publish again.
  *
- * RELEASE1. When `withRegistry` returns or throws, its server has ended and its folder is deleted. When its process dies, the server
- * ends too.
+ * RELEASE1. When `withRegistry` returns or throws, or a signal ends its program, its server has ended and its folder is deleted. When
+ * its process is killed, the server ends too.
  *
  * @module
  */
@@ -28,7 +28,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { packAll, type Tarball } from "../packed/tarball.ts"
-import { run } from "../packed/program.ts"
+import { cleaned, run } from "../packed/program.ts"
 
 /** A registry that serves every public package. */
 export interface Registry {
@@ -66,12 +66,11 @@ export const withRegistry = async <A>(
 /** Calls `use` with a temporary folder, which is deleted afterwards, or kept on demand. */
 export const withFolder = async <A>(use: (folder: string) => Promise<A>, isKept = false): Promise<A> => {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), "troupe-registry-"))
-  try {
-    return await use(folder)
-  } finally {
+  const clean = (): void => {
     if (isKept) process.stdout.write(`kept: ${folder}\n`)
     else rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   }
+  return cleaned(clean, () => use(folder))
 }
 
 /** Publishes tarballs to a server, and describes the registry in its folder. */

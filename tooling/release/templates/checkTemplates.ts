@@ -57,7 +57,7 @@ export const checkTemplates = async (
 ): Promise<void> => {
   const found = await findBrowser()
   if (found === undefined) throw new Error(`The templates are opened in a browser. Install one: ${installCommand}`)
-  const browser = await launch(found)
+  await using browser = await launch(found)
   const env = { ...registry.env, NEXT_TELEMETRY_DISABLED: "1", NO_COLOR: "1", CI: "1" }
   await checkFirstWord(checks, folder, env)
   const waiting = projects.filter(({ name }) => chosen.length === 0 || chosen.includes(name))
@@ -67,5 +67,4 @@ export const checkTemplates = async (
     }
   }
   await Promise.all([work(), work()])
-  await browser.close()
 }

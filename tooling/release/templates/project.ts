@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { type ChildProcess, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { root } from "../../house/workspace.ts"
-import { failureOf, run } from "../../packed/program.ts"
+import { cleaned, failureOf, run } from "../../packed/program.ts"
 
 /** The options of `npm create troupe`. */
 export interface Options {
@@ -81,10 +81,13 @@ export const whileRunning = async <A>(
   }
   child.stdout.on("data", read)
   child.stderr.on("data", read)
+  // A program that ends before it has read a line breaks the pipe. `prints` and `ended` say that it has ended.
+  child.stdin.on("error", () => undefined)
+  let isOver = false
   const ended = new Promise<number | null>((resolve) => {
     child.once("close", resolve)
     child.once("error", () => resolve(null))
-  })
+  }).finally(() => (isOver = true))
   const prints = (expected: string | RegExp): Promise<void> =>
     new Promise((resolve, reject) => {
       const matches = typeof expected === "string" ? () => text.includes(expected) : () => expected.test(text)
@@ -99,23 +102,22 @@ export const whileRunning = async <A>(
         reject(new Error(`${program} ended with ${code} before it printed ${expected}: ${text}`))
       )
     })
-  try {
-    return await use({
-      output: () => text,
-      type: (line) => void child.stdin.write(line),
-      endInput: () => void child.stdin.end(),
-      prints,
-      ended
-    })
-  } finally {
-    endAll(child)
-    await ended
+  const running: Running = {
+    output: () => text,
+    type: (line) => void child.stdin.write(line),
+    endInput: () => void child.stdin.end(),
+    prints,
+    ended
   }
+  const end = (): void => {
+    if (!isOver) endAll(child.pid)
+  }
+  return cleaned(end, () => use(running)).finally(() => ended)
 }
 
-/** Ends a program with all programs of its group. */
-const endAll = ({ pid, exitCode }: ChildProcess): void => {
-  if (pid === undefined || exitCode !== null) return
+/** Ends all programs of a group, whose first one may have ended before them. */
+const endAll = (pid: number | undefined): void => {
+  if (pid === undefined) return
   try {
     process.kill(-pid, "SIGKILL")
   } catch (error) {

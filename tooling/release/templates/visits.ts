@@ -41,18 +41,10 @@ const served = async (
   })
 }
 
-const answers = async (url: string, running: Running): Promise<void> => {
-  let isOver = false
-  void running.ended.then(() => (isOver = true))
-  for (;;) {
-    if (isOver) throw new Error(`the script ended: ${running.output()}`)
-    const isUp = await fetch(url).then(
-      () => true,
-      () => false
-    )
-    if (isUp) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+/** Waits until a server has printed its address, and has answered there. A server in development compiles before its first answer. */
+const answers = async (url: string, { prints }: Running): Promise<void> => {
+  await prints(url)
+  await (await fetch(url)).body?.cancel()
 }
 
 const post = async (url: string, body: object): Promise<string> => {
