@@ -3,8 +3,8 @@
  *
  * **Details**: the styles are included and need no bundler: React adds them to the page's head, once. The theme is light or
  * dark by the reader's system, or by `data-theme` (`light`, `dark`) on it or around it. Its colours are custom properties
- * of `.troupe-observer` (`--tro-accent`, `--tro-page`, …) that your own rules for that class override. It fills the given
- * width: three columns, two, or one part at a time.
+ * of the page (`--tro-accent`, `--tro-page`, …), the same as those of `theme.css`, and your own rules override them. It fills
+ * the given width: three columns, two, or one part at a time.
  *
  * Owns: the selected process, and the killed process whose successor is awaited. Does not own the observed data, which
  * belongs to the link.
