@@ -8,14 +8,14 @@ import type { Cell, Resource } from "./cell.ts"
 import type { Kernel } from "./cell.ts"
 
 export class Timer implements Resource {
-  readonly #kernel: Kernel
+  readonly kernel: Kernel
   readonly #owner: Cell | undefined
   readonly #run: (() => void) | undefined
   readonly #id: unknown
   waiting = true
 
   constructor(kernel: Kernel, owner: Cell | undefined, ms: number, run?: () => void) {
-    this.#kernel = kernel
+    this.kernel = kernel
     this.#owner = owner
     this.#run = run
     this.#id = kernel.clock.setTimeout(() => this.#fire(), ms)
@@ -30,13 +30,13 @@ export class Timer implements Resource {
 
   close(): void {
     if (!this.#leave()) return
-    this.#kernel.clock.clearTimeout(this.#id)
+    this.kernel.clock.clearTimeout(this.#id)
   }
 
   #leave(): boolean {
     if (!this.waiting) return false
     this.waiting = false
-    this.#kernel.timers--
+    this.kernel.timers--
     this.#owner?.disown(this)
     return true
   }
@@ -46,7 +46,7 @@ export class Timer implements Resource {
     try {
       this.elapsed()
     } catch (error) {
-      this.#kernel.report(this.#owner ?? this.#kernel.root, error)
+      this.kernel.report(this.#owner ?? this.kernel.root, error)
     }
   }
 }

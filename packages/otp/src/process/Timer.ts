@@ -8,7 +8,7 @@
  *
  * Erlang's `erlang:send_after/3`, `start_timer/3`, `cancel_timer/1`, `read_timer/1`.
  */
-import { type Cell, cellOf, deliver, type Kernel, kernelOf, Timer } from "../kernel/index.ts"
+import { type Cell, cellOf, deliver, kernelOf, Timer } from "../kernel/index.ts"
 import { Alias, deliverTo } from "./alias.ts"
 import { isName, milliseconds, type Target, type Timeout } from "../core/index.ts"
 
@@ -34,14 +34,12 @@ class Sending extends Timer implements TimerRef {
   /** Whether it sends a `TimeoutMessage`. */
   readonly #isStarted: boolean
   readonly due: number
-  readonly kernel: Kernel
 
   constructor(owner: Cell, ms: number, target: Target, message: unknown, isStarted: boolean) {
     super(owner.kernel, owner, ms)
     this.#target = target
     this.#message = message
     this.#isStarted = isStarted
-    this.kernel = owner.kernel
     this.due = owner.kernel.clock.now() + ms
   }
 
