@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { root } from "../../house/workspace.ts"
@@ -65,6 +65,8 @@ export interface Running {
   readonly ended: Promise<number | null>
 }
 
+const isWindows = process.platform === "win32"
+
 /** Starts a command in a project, and ends it with all its programs when `use` has ended. */
 export const whileRunning = async <A>(
   [program, ...args]: readonly [program: string, ...args: ReadonlyArray<string>],
@@ -72,7 +74,7 @@ export const whileRunning = async <A>(
   env: NodeJS.ProcessEnv,
   use: (running: Running) => Promise<A>
 ): Promise<A> => {
-  const child = spawn(program, args, { cwd: project, env, detached: true, stdio: "pipe" })
+  const child = spawn(program, args, { cwd: project, env, detached: !isWindows, shell: isWindows, stdio: "pipe" })
   let text = ""
   const readers = new Set<() => void>()
   const read = (chunk: Buffer): void => {
@@ -115,9 +117,10 @@ export const whileRunning = async <A>(
   return cleaned(end, () => use(running)).finally(() => ended)
 }
 
-/** Ends all programs of a group, whose first one may have ended before them. */
+/** Ends all programs of a group, whose first one may have ended before them. Windows has no groups: it ends a tree. */
 const endAll = (pid: number | undefined): void => {
   if (pid === undefined) return
+  if (isWindows) return void spawnSync("taskkill", ["/pid", String(pid), "/T", "/F"])
   try {
     process.kill(-pid, "SIGKILL")
   } catch (error) {
