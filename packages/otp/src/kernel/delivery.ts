@@ -39,13 +39,16 @@ export const deliver = (cell: Cell, message: unknown): void => {
   if (kernel.observer !== undefined) kernel.observer.delivered(cell, message)
 }
 
-/** Takes the first matching message, now or when it arrives; returns a function that stops the wait. */
-export const receiveFirst = (cell: Cell, receiver: Receiver): (() => void) => {
-  if (cell.dead || cell.mailbox?.take(receiver) === true) return () => {}
-  cell.receivers ??= []
-  cell.receivers.push(receiver)
-  return () => {
-    const left = cell.receivers?.filter((other) => other !== receiver)
-    cell.receivers = left === undefined || left.length === 0 ? undefined : left
-  }
+/** Takes the first matching message, now or when it arrives. */
+export const receiveFirst = (cell: Cell, receiver: Receiver): void => {
+  if (cell.dead || cell.mailbox?.take(receiver) === true) return
+  // A list that begins empty would get more places with its first receiver.
+  if (cell.receivers === undefined) cell.receivers = [receiver]
+  else cell.receivers.push(receiver)
+}
+
+/** Ends the wait of a receiver. */
+export const stopReceiving = (cell: Cell, receiver: Receiver): void => {
+  const left = cell.receivers?.filter((other) => other !== receiver)
+  cell.receivers = left === undefined || left.length === 0 ? undefined : left
 }

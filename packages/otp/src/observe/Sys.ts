@@ -63,7 +63,7 @@ const ask = <A>(where: string, target: Pid | Name, options: Options, act: (cell:
       return reject(new NoSystemMessages({ pid: server }))
     }
     const route = { server, caller: server?.kernel.current, ms: milliseconds(options.timeout ?? 5000), in: where }
-    const pending = new PendingCall(route, { answered: (answer) => (answer as () => void)(), failed: reject })
+    const pending = new PendingCall(route, (answer) => (answer as () => void)(), reject)
     pending.begin(new SysMessage(() => pending.answer(answerOf(server, act, resolve, reject))))
   })
 

@@ -9,7 +9,7 @@
  * SUSP3. Signals that are not trapped work as usual.
  */
 import { isExit, isStop } from "../core/index.ts"
-import { type Cell, receiveFirst, type Receiver, SysMessage, wake } from "../kernel/index.ts"
+import { type Cell, receiveFirst, type Receiver, stopReceiving, SysMessage, wake } from "../kernel/index.ts"
 
 class Suspension implements Receiver {
   readonly #cell: Cell
@@ -54,8 +54,7 @@ class Suspension implements Receiver {
   end(): void {
     const cell = this.#cell
     suspensions.delete(cell)
-    const left = cell.receivers?.filter((receiver) => receiver !== this)
-    cell.receivers = left === undefined || left.length === 0 ? undefined : left
+    stopReceiving(cell, this)
     cell.busy = false
     wake(cell)
   }

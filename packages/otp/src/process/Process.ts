@@ -204,7 +204,8 @@ export const receiveEffect = <M>(
     const taken = (message: M | SystemMessage | undefined): void =>
       cell.kernel.as(cell, () => resume(Effects.succeed(message)))
     const failed = (error: unknown): void => cell.kernel.as(cell, () => resume(Effects.die(error)))
-    return Effects.sync(receiveWithin(cell, options?.match, wait(options?.timeout), taken, failed))
+    const waiting = receiveWithin(cell, options?.match, wait(options?.timeout), taken, failed)
+    return Effects.sync(() => waiting.close())
   })
 
 const wait = (timeout: Timeout | undefined): number => milliseconds(timeout ?? "infinity")

@@ -44,12 +44,6 @@ export interface CallOptions {
   readonly from?: Pid
 }
 
-/** The callbacks of a caller; one of them is called, exactly once. */
-export interface Settle {
-  answered(value: unknown): void
-  failed(error: CallExit): void
-}
-
 /** The server and the caller of a request, and its timeout. */
 export interface Route {
   readonly server: Cell | undefined
@@ -59,21 +53,31 @@ export interface Route {
 }
 
 export class PendingCall implements Watcher, Resource {
-  readonly #route: Route
-  readonly #settle: Settle
-  #timer: Timer | undefined
+  readonly #server: Cell | undefined
+  readonly #caller: Cell | undefined
+  readonly #ms: number
+  readonly #in: string
+  readonly #answered: (value: unknown) => void
+  readonly #failed: (error: CallExit) => void
+  #timer: Timer | undefined = undefined
   /** Whether the server still has to take the messages that waited when a timeout passed (PCALL3). */
   #turn: "unknown" | "due" | "had" = "unknown"
   #open = true
 
-  constructor(route: Route, settle: Settle) {
-    this.#route = route
-    this.#settle = settle
+  /** One of the functions is called, at most once: with the reply, or with the error of the call. */
+  constructor(route: Route, answered: (value: unknown) => void, failed: (error: CallExit) => void) {
+    this.#server = route.server
+    this.#caller = route.caller
+    this.#ms = route.ms
+    this.#in = route.in
+    this.#answered = answered
+    this.#failed = failed
   }
 
   /** Sends the request and starts to wait. */
   begin(message: unknown): void {
-    const { server, caller } = this.#route
+    const caller = this.#caller
+    const server = this.#server
     if (server === undefined || server.dead) return this.#fail("noproc")
     if (server === caller) return this.#fail("calling_self")
     if (caller?.dead === true) {
@@ -87,7 +91,7 @@ export class PendingCall implements Watcher, Resource {
   }
 
   #startTimer(server: Cell): void {
-    this.#timer = startTimer(server.kernel, undefined, this.#route.ms, () => this.#passed(server))
+    this.#timer = startTimer(server.kernel, undefined, this.#ms, () => this.#passed(server))
   }
 
   /** PCALL3 */
@@ -108,13 +112,13 @@ export class PendingCall implements Watcher, Resource {
   }
 
   get caller(): Cell | undefined {
-    return this.#route.caller
+    return this.#caller
   }
 
   answer(value: unknown): void {
     if (!this.#leave()) return
-    this.#route.server?.kernel.observer?.replied(this.#route.caller, value)
-    this.#settle.answered(value)
+    this.#server?.kernel.observer?.replied(this.#caller, value)
+    this.#answered(value)
   }
 
   down(_cell: Cell, reason: ExitReason): void {
@@ -126,15 +130,15 @@ export class PendingCall implements Watcher, Resource {
   }
 
   #fail(reason: ExitReason): void {
-    if (this.#leave()) this.#settle.failed(new CallExit({ reason, in: this.#route.in }))
+    if (this.#leave()) this.#failed(new CallExit({ reason, in: this.#in }))
   }
 
   #leave(): boolean {
     if (!this.#open) return false
     this.#open = false
     this.#timer?.close()
-    this.#route.server?.watchers?.delete(this)
-    this.#route.caller?.disown(this)
+    this.#server?.watchers?.delete(this)
+    this.#caller?.disown(this)
     return true
   }
 }
@@ -157,8 +161,7 @@ export const callAt = <Reply>(
   options: CallOptions | undefined
 ): Promise<Reply> =>
   new Promise((resolve, reject) => {
-    const answered = (value: unknown): void => resolve(value as Reply)
-    const pending = new PendingCall(routeTo(target, where, options), { answered, failed: reject })
+    const pending = new PendingCall(routeTo(target, where, options), resolve as (value: unknown) => void, reject)
     pending.begin(enclose(request, pending))
   })
 
@@ -171,10 +174,11 @@ export const callEffectAt = <Reply>(
   options: CallOptions | undefined
 ): Effect.Effect<Reply, CallExit> =>
   Effect.callback((resume) => {
-    const pending = new PendingCall(routeTo(target, where, options), {
-      answered: (value) => afterTurn(() => resume(Effect.succeed(value as Reply))),
-      failed: (error) => afterTurn(() => resume(Effect.fail(error)))
-    })
+    const pending = new PendingCall(
+      routeTo(target, where, options),
+      (value) => afterTurn(() => resume(Effect.succeed(value as Reply))),
+      (error) => afterTurn(() => resume(Effect.fail(error)))
+    )
     pending.begin(enclose(request, pending))
     return Effect.sync(() => pending.close())
   })

@@ -5,10 +5,10 @@
  * SCRIPT2. Its end ends the process: with the failure as reason, else `normal`. A result is passed on just before.
  */
 import type { Pid } from "../core/index.ts"
-import { type Behaviour, type Cell, die } from "../kernel/index.ts"
-import { perform } from "./runCallback.ts"
+import { type Behaviour, type Cell, die, type Failure } from "../kernel/index.ts"
+import { perform, type Settle } from "./runCallback.ts"
 
-export class Script implements Behaviour {
+export class Script implements Behaviour, Settle {
   readonly kind: "process" | "task"
   /** The process that started it, when it is a task. */
   caller: Cell | undefined
@@ -30,12 +30,7 @@ export class Script implements Behaviour {
   begin(cell: Cell): void {
     const body = this.#body
     this.#body = undefined
-    perform(
-      cell,
-      () => body?.(cell),
-      (value) => this.#done(cell, value),
-      (failure) => die(cell, failure.reason, "own")
-    )
+    perform(cell, () => body?.(cell), this)
   }
 
   /** A chain of tasks, each of which starts the next, keeps no dead process. */
@@ -43,7 +38,8 @@ export class Script implements Behaviour {
     this.caller = undefined
   }
 
-  #done(cell: Cell, value: unknown): void {
+  settle(cell: Cell, value: unknown, failure: Failure | undefined): void {
+    if (failure !== undefined) return die(cell, failure.reason, "own")
     if (cell.dead) return
     this.#result?.(value)
     die(cell, "normal", "own")

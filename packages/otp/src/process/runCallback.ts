@@ -15,59 +15,66 @@ const isThenable = (value: object): value is PromiseLike<unknown> => "then" in v
 /** Whether a value is an effect. The types of bodies and callbacks ensure that it needs no services. */
 const isRunnable = (value: object): value is Effect.Effect<unknown, unknown> => Effect.isEffect(value)
 
-type Answer = (value: unknown) => void
-type Fail = (failure: Failure) => void
+/** The code that continues with the result of user code, or with its failure. */
+export interface Settle {
+  settle(cell: Cell, value: unknown, failure: Failure | undefined): void
+}
 
 /** Continues a process that was busy. */
-export const resume = (cell: Cell, run: () => void): void => {
+export const resume = (cell: Cell, then: Settle, value: unknown, failure: Failure | undefined): void => {
   if (cell.dead) return
+  const { kernel } = cell
+  const before = kernel.current
+  kernel.current = cell
   cell.busy = false
   try {
-    cell.kernel.as(cell, run)
+    then.settle(cell, value, failure)
   } catch (error) {
     die(cell, error, "own")
+  } finally {
+    kernel.current = before
   }
   settled(cell)
   wake(cell)
 }
 
-const awaitPromise = (cell: Cell, promise: PromiseLike<unknown>, answer: Answer, fail: Fail): void => {
+const awaitPromise = (cell: Cell, promise: PromiseLike<unknown>, then: Settle): void => {
   cell.busy = true
   promise.then(
-    (value) => resume(cell, () => answer(value)),
-    (error: unknown) => resume(cell, () => fail(ofThrown(error)))
+    (value) => resume(cell, then, value, undefined),
+    (error: unknown) => resume(cell, then, undefined, ofThrown(error))
   )
 }
 
-const runEffect = (cell: Cell, effect: Effect.Effect<unknown, unknown>, answer: Answer, fail: Fail): void => {
+const runEffect = (cell: Cell, effect: Effect.Effect<unknown, unknown>, then: Settle): void => {
   let now = true
-  const settle = (exit: Exit.Exit<unknown, unknown>): void =>
-    Exit.isSuccess(exit) ? answer(exit.value) : fail(ofCause(exit.cause))
   cell.busy = true
   const running = new Running(cell.kernel, cell, effect, (exit) => {
-    if (!now) return resume(cell, () => settle(exit))
+    const value = Exit.isSuccess(exit) ? exit.value : undefined
+    const failure = Exit.isSuccess(exit) ? undefined : ofCause(exit.cause)
+    if (!now) return resume(cell, then, value, failure)
     cell.busy = false
-    settle(exit)
+    then.settle(cell, value, failure)
   })
   now = false
   void running
 }
 
 /** Passes a value on, after waiting for it if it is a promise or an effect. */
-export const settleValue = (cell: Cell, value: unknown, answer: Answer, fail: Fail): void => {
-  if (typeof value !== "object" || value === null) return answer(value)
-  if (isRunnable(value)) return runEffect(cell, value, answer, fail)
-  if (isThenable(value)) return awaitPromise(cell, value, answer, fail)
-  answer(value)
+export const settleValue = (cell: Cell, value: unknown, then: Settle): void => {
+  if (typeof value !== "object" || value === null) return then.settle(cell, value, undefined)
+  if (isRunnable(value)) return runEffect(cell, value, then)
+  if (isThenable(value)) return awaitPromise(cell, value, then)
+  then.settle(cell, value, undefined)
 }
 
 /** Runs user code and passes on its result or its failure. */
-export const perform = (cell: Cell, run: () => unknown, answer: Answer, fail: Fail): void => {
+export const perform = (cell: Cell, run: () => unknown, then: Settle): void => {
   let value: unknown
   try {
     value = run()
   } catch (error) {
-    return fail(ofThrown(error))
+    return then.settle(cell, undefined, ofThrown(error))
   }
-  settleValue(cell, value, answer, fail)
+  settleValue(cell, value, then)
 }

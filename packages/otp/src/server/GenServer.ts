@@ -269,7 +269,7 @@ export const start = <Args, S, Call, Reply, Cast, Info>(
   args: Args,
   options?: StartOptions
 ): Promise<Server<Call, Reply, Cast, Info>> =>
-  startServer(kernelOf(system), undefined, erase(definition), args, { label: definition.label, ...options })
+  startServer(kernelOf(system), undefined, erase(definition), args, options)
 
 /** Starts a server without a link, like `start`; interrupting the effect before the server is up kills it. */
 export const startEffect = <Args, S, Call, Reply, Cast, Info>(
@@ -278,7 +278,7 @@ export const startEffect = <Args, S, Call, Reply, Cast, Info>(
   args: Args,
   options?: StartOptions
 ): Effect.Effect<Server<Call, Reply, Cast, Info>, StartFailed | StartIgnored | SystemStopped> =>
-  startServerEffect(kernelOf(system), erase(definition), args, { label: definition.label, ...options })
+  startServerEffect(kernelOf(system), erase(definition), args, options)
 
 /**
  * Starts a server in the system of the context, for the lifetime of the scope.
@@ -297,10 +297,7 @@ export const scoped = <Args, S, Call, Reply, Cast, Info>(
   args: Args,
   options?: StartOptions
 ): Effect.Effect<Server<Call, Reply, Cast, Info>, StartFailed | StartIgnored | SystemStopped, System | Scope.Scope> =>
-  scopedServer(
-    (kernel) => startServerEffect(kernel, erase(definition), args, { label: definition.label, ...options }),
-    5000
-  )
+  scopedServer((kernel) => startServerEffect(kernel, erase(definition), args, options), 5000)
 
 /** Starts a server linked to its parent, like `start`. The parent gets an exit signal if `init` fails, not on a timeout. */
 export const startLink = <Args, S, Call, Reply, Cast, Info>(
@@ -309,7 +306,7 @@ export const startLink = <Args, S, Call, Reply, Cast, Info>(
   args: Args,
   options?: StartOptions
 ): Promise<Server<Call, Reply, Cast, Info>> =>
-  startServer(cellOf(parent).kernel, cellOf(parent), erase(definition), args, { label: definition.label, ...options })
+  startServer(cellOf(parent).kernel, cellOf(parent), erase(definition), args, options)
 
 /**
  * Starts a server linked to its parent, whose `init` returns synchronously.
@@ -324,7 +321,7 @@ export const spawnLink = <Args, S, Call, Reply, Cast, Info>(
   args: Args,
   options?: StartOptions
 ): Server<Call, Reply, Cast, Info> =>
-  launchServer(cellOf(parent).kernel, cellOf(parent), erase(definition), args, { label: definition.label, ...options })
+  launchServer(cellOf(parent).kernel, cellOf(parent), erase(definition), args, options)
 
 const timeOf = (options: CallOptions | undefined): number => milliseconds(options?.timeout ?? 5000)
 

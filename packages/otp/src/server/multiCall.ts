@@ -52,10 +52,8 @@ export const callAll = <T extends Target, Reply>(
     const caller = from === undefined ? server?.kernel.current : cellOf(from)
     const call = new PendingCall(
       { server, caller, ms, in: "GenServer.multiCall" },
-      {
-        answered: (reply) => settle(index, { reply: reply as Reply }),
-        failed: (error) => settle(index, { error })
-      }
+      (reply) => settle(index, { reply: reply as Reply }),
+      (error) => settle(index, { error })
     )
     call.begin(new CallMessage(request, call))
     return call

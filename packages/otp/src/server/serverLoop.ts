@@ -35,7 +35,15 @@ import {
   startTimer,
   type Timer
 } from "../kernel/index.ts"
-import { CallMessage, Continuation, type PendingCall, perform, resume, settleValue } from "../process/index.ts"
+import {
+  CallMessage,
+  Continuation,
+  type PendingCall,
+  perform,
+  resume,
+  type Settle,
+  settleValue
+} from "../process/index.ts"
 import { ServerResult } from "./serverResult.ts"
 import type { Next } from "./serverResult.ts"
 
@@ -43,6 +51,8 @@ import type { Next } from "./serverResult.ts"
 export interface Callbacks {
   /** The kind that the observer shows; `server` by default. */
   readonly kind?: string
+  /** The displayed name of servers whose start names none; their name by default. */
+  readonly label?: string
   readonly init: (args: unknown, self: Cell) => unknown
   readonly handleCall?: (request: unknown, from: PendingCall, state: unknown, self: Cell) => unknown
   readonly handleCast?: (message: unknown, state: unknown, self: Cell) => unknown
@@ -66,35 +76,36 @@ export interface Starter {
 
 /** The end of one state timeout, identified by its object. */
 class Tick {
-  readonly _tag = "Tick"
+  timer: Timer | undefined = undefined
 }
 
-export class Server implements Behaviour {
-  readonly kind: string
+export class Server implements Behaviour, Settle {
   readonly #callbacks: Callbacks
   readonly parent: Cell | undefined
-  #args: unknown
   #starter: Starter | undefined
-  #state: unknown = undefined
-  #timer: Timer | undefined = undefined
+  /** Before the result of `init`, its arguments. */
+  #state: unknown
   #tick: Tick | undefined = undefined
   phase: "init" | "running" | "ending" = "init"
 
   constructor(callbacks: Callbacks, args: unknown, parent: Cell | undefined, starter: Starter) {
-    this.kind = callbacks.kind ?? "server"
     this.#callbacks = callbacks
-    this.#args = args
+    this.#state = args
     this.parent = parent
     this.#starter = starter
   }
 
+  get kind(): string {
+    return this.#callbacks.kind ?? "server"
+  }
+
   get state(): unknown {
-    return this.#state
+    return this.phase === "init" ? undefined : this.#state
   }
 
   inspect(): unknown {
     const { show } = this.#callbacks
-    return show === undefined || this.phase === "init" ? this.#state : show(this.#state)
+    return show === undefined || this.phase === "init" ? this.state : show(this.#state)
   }
 
   shown(message: unknown): ReturnType<NonNullable<Callbacks["formatStatus"]>> | undefined {
@@ -109,8 +120,8 @@ export class Server implements Behaviour {
   }
 
   begin(cell: Cell): void {
-    const args = this.#args
-    this.#args = undefined
+    const args = this.#state
+    this.#state = undefined
     let value: unknown
     try {
       value = this.#callbacks.init(args, cell)
@@ -119,12 +130,19 @@ export class Server implements Behaviour {
       return this.#initFailed(cell, ofThrown(missing ? new NoCallback({ callback: "init", request: args }) : error))
     }
     if (value instanceof ServerResult) return this.#initialised(cell, value)
-    settleValue(
-      cell,
-      value,
-      (late) => this.#initialised(cell, late),
-      (failure) => this.#initFailed(cell, failure)
-    )
+    settleValue(cell, value, this)
+  }
+
+  /** Continues with the result of a callback, or its failure. A busy server handles one message until then. */
+  settle(cell: Cell, value: unknown, failure: Failure | undefined): void {
+    if (this.phase === "init") {
+      if (failure === undefined) this.#initialised(cell, value)
+      else this.#initFailed(cell, failure)
+      return
+    }
+    const from = cell.handling instanceof CallMessage ? cell.handling.from : undefined
+    if (failure === undefined) this.#apply(cell, value, from)
+    else this.#failed(cell, failure, from)
   }
 
   handle(cell: Cell, message: unknown): void {
@@ -139,7 +157,7 @@ export class Server implements Behaviour {
 
   ended(_cell: Cell, reason: ExitReason): void {
     if (this.#starter !== undefined) this.#fail(new StartFailed({ reason }))
-    this.#timer = undefined
+    this.#tick = undefined
   }
 
   /** Passes a message to its callback. */
@@ -207,13 +225,8 @@ export class Server implements Behaviour {
     } catch (error) {
       return this.#failed(cell, ofThrown(error), from)
     }
-    if (value instanceof ServerResult) return this.#apply(cell, value, from)
-    settleValue(
-      cell,
-      value,
-      (late) => this.#apply(cell, late, from),
-      (failure) => this.#failed(cell, failure, from)
-    )
+    if (value instanceof ServerResult) this.#apply(cell, value, from)
+    else settleValue(cell, value, this)
   }
 
   #failed(cell: Cell, failure: Failure, from: PendingCall | undefined): void {
@@ -253,25 +266,24 @@ export class Server implements Behaviour {
     this.#tick = tick
     const ms = milliseconds(next.timeout)
     if (ms <= 0) deliver(cell, tick)
-    else this.#timer = startTimer(cell.kernel, cell, ms, () => deliver(cell, tick))
+    else tick.timer = startTimer(cell.kernel, cell, ms, () => deliver(cell, tick))
   }
 
   #continue(cell: Cell, term: unknown): void {
     cell.busy = true
     const { queue } = cell.kernel
-    const goOn = (): void =>
-      resume(cell, () => {
-        const continuation = new Continuation(term)
-        cell.handling = continuation
-        this.#run(cell, continuation, undefined)
-      })
+    const settle = (): void => {
+      const continuation = new Continuation(term)
+      cell.handling = continuation
+      this.#run(cell, continuation, undefined)
+    }
+    const goOn = (): void => resume(cell, { settle }, undefined, undefined)
     if (queue.spend()) queueMicrotask(goOn)
     else queue.later(goOn)
   }
 
   #dropTimeout(): void {
-    this.#timer?.close()
-    this.#timer = undefined
+    this.#tick?.timer?.close()
     this.#tick = undefined
   }
 
@@ -286,12 +298,9 @@ export class Server implements Behaviour {
     }
     if (terminate === undefined) return finish(reason, origin)
     cell.busy = true
-    perform(
-      cell,
-      () => terminate(reason, this.#state, cell),
-      () => finish(reason, origin),
-      (failure) => (isThrow(failure) ? finish(reason, origin) : finish(failure.reason, "own"))
-    )
+    const settle = (_cell: Cell, _value: unknown, failure: Failure | undefined): void =>
+      failure === undefined || isThrow(failure) ? finish(reason, origin) : finish(failure.reason, "own")
+    perform(cell, () => terminate(reason, this.#state, cell), { settle })
   }
 }
 

@@ -43,6 +43,8 @@ export interface ServerOptions {
   readonly trapExit?: boolean
 }
 
+const none: ServerOptions = {}
+
 /** The parts of a kernel that a new server is registered in. */
 type ServerKernel = Pick<Kernel, "names" | "make" | "current">
 
@@ -56,7 +58,7 @@ const makeServer = (
 ): Cell => {
   const holder = options.name === undefined ? options.via?.whereis() : kernel.names.get(options.name)
   if (holder !== undefined) throw new StartFailed({ reason: new AlreadyStarted({ pid: holder }) })
-  const label = options.label ?? options.name ?? options.via?.name ?? "GenServer"
+  const label = options.label ?? callbacks.label ?? options.name ?? options.via?.name ?? "GenServer"
   const server = new Server(callbacks, args, parent, starter)
   const cell = kernel.make(server, parent ?? kernel.current, label)
   cell.trap = options.trapExit === true
@@ -108,7 +110,7 @@ export const startServer = (
   parent: Cell | undefined,
   callbacks: Callbacks,
   args: unknown,
-  options: ServerOptions
+  options: ServerOptions = none
 ): Promise<Cell> =>
   new Promise((resolve, reject) => {
     beginServer(kernel, parent, callbacks, args, options, { started: resolve, failed: reject })
@@ -119,7 +121,7 @@ export const startServerEffect = (
   kernel: Kernel,
   callbacks: Callbacks,
   args: unknown,
-  options: ServerOptions
+  options: ServerOptions = none
 ): Effect.Effect<Cell, StartFailed | StartIgnored | SystemStopped> =>
   Effect.callback((resume) => {
     const started = (up: Cell): void => afterTurn(() => resume(Effect.succeed(up)))
@@ -140,7 +142,7 @@ export const launchServer = (
   parent: Cell,
   callbacks: Callbacks,
   args: unknown,
-  options: ServerOptions
+  options: ServerOptions = none
 ): Cell => {
   let state: "waiting" | "up" | StartFailed | StartIgnored = "waiting"
   const starter: Starter = { started: () => (state = "up"), failed: (error) => (state = error) }

@@ -48,7 +48,7 @@ export const request = <A>(supervisor: Pid | Name, message: unknown, required?: 
       else resolve(outcome.ok)
     }
     const route = { server, caller: server?.kernel.current, ms: forEver, in: "Supervisor.call" }
-    const pending = new PendingCall(route, { answered, failed: reject })
+    const pending = new PendingCall(route, answered, reject)
     pending.begin(new CallMessage(message, pending))
   })
 

@@ -11,7 +11,7 @@
  * TASK5. When one of several awaited tasks fails or times out, the owner stops waiting permanently for all of them.
  */
 import { type ExitReason, isDown, type MonitorRef } from "../core/index.ts"
-import { type Cell, deliver, SmallSet } from "../kernel/index.ts"
+import { type Cell, deliver, type Resource, SmallSet } from "../kernel/index.ts"
 import { Monitor, receiveWithin } from "../process/index.ts"
 
 /** The reply of a task that was not awaited, as a message in its owner's mailbox. */
@@ -96,17 +96,17 @@ export class TaskHandle<A> {
     const over = (): void => {
       if (this.#sure === notified) this.#sure = undefined
     }
-    const stop = this.#receive(ms, (outcome) => {
+    const receive = this.#receive(ms, (outcome) => {
       over()
       notified(outcome)
     })
     return () => {
       over()
-      stop()
+      receive.close()
     }
   }
 
-  #receive(ms: number, notified: (outcome: Outcome<A>) => void): () => void {
+  #receive(ms: number, notified: (outcome: Outcome<A>) => void): Resource {
     const taken = (message: unknown): void => notified(this.#read(message))
     return receiveWithin<unknown>(this.owner, (message) => this.#concerns(message), ms, taken)
   }
@@ -120,14 +120,14 @@ export class TaskHandle<A> {
       waits.delete(wait)
       if (waits.size === 0 && this.#unsure === waits) this.#unsure = undefined
     }
-    const stop = this.#receive(ms, (outcome) => {
+    const receive = this.#receive(ms, (outcome) => {
       leave()
       if (outcome !== undefined) this.#share(outcome, wait)
       wait.notified(outcome)
     })
     wait.stop = () => {
       leave()
-      stop()
+      receive.close()
     }
     return wait.stop
   }
