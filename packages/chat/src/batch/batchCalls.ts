@@ -36,11 +36,13 @@ export interface CallStart {
   readonly settled?: ToolOutcome | undefined
 }
 
-/** Why a call is suspended (human in the loop): the gate, with its limit, or its sub-agent and what that waits for. */
+/** Why a call is suspended (human in the loop): the gate, with its limit; what it asks or its sub-agent waits for; its unknown outcome. */
 export interface SuspendedCall {
   /** The milliseconds after which the call expires; never by default. */
   readonly expiresMs?: number | undefined
   readonly child?: ChildWait | undefined
+  /** Why its outcome is unknown. */
+  readonly unknown?: string | undefined
 }
 
 /** One call of a message. */
@@ -55,6 +57,8 @@ export class BatchCall implements OrderedCall {
   toolCall: ToolCall
   /** Its state in the record, without its outcome. */
   open: OpenCall
+  /** What a person decided about the questions of its handler, or of its sub-agent. */
+  readonly decided: ChildWait | undefined
   mark: CallMark | undefined = undefined
   edited: boolean
   /** The arguments that a person gave. Every run of the call begins with them, and its key has them. */
@@ -77,6 +81,7 @@ export class BatchCall implements OrderedCall {
     this.settled = settled
     this.isOwn = open.state === "new" || open.state === "decided"
     const decided = open.state === "decided" ? open : undefined
+    this.decided = decided?.child
     this.again = decided?.kind === "unknown_outcome" && settled === undefined
     this.given = decided?.decision.type === "allow" ? decided.decision.arguments : undefined
     this.edited = this.given !== undefined

@@ -16,7 +16,7 @@ export type EndOfCall = CallEnd | { readonly type: "died"; readonly reason: Held
 
 /**
  * A call that has begun, as a chart holds it: whether it was cancelled while it ran, the end of its chart, its outcome before the
- * hooks after it, its outcome, its place in the order of halts, and what its sub-agent waits for.
+ * hooks after it, its outcome, its place in the order of halts, what its sub-agent waits for, and why its outcome is unknown.
  */
 export interface CallState {
   readonly cancelled?: boolean | undefined
@@ -25,6 +25,7 @@ export interface CallState {
   readonly outcome?: Held<ToolOutcome> | undefined
   readonly halted?: number | undefined
   readonly child?: ChildWait | undefined
+  readonly unknown?: string | undefined
 }
 
 /** The calls that have begun, or are over, by their positions; `null` for another call. */

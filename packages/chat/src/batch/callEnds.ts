@@ -66,12 +66,12 @@ export class CallEnds {
   }
 
   /** Takes over the state of a call of a stored chart. */
-  restore(call: BatchCall, { cancelled, end, following, outcome, child }: CallState): void {
+  restore(call: BatchCall, { cancelled, end, following, outcome, child, unknown }: CallState): void {
     if (outcome !== undefined) return this.record(call, original(outcome))
     call.mark = cancelled === true ? "cancelling" : "running"
-    if (child !== undefined) {
+    if (child !== undefined || unknown !== undefined) {
       call.mark = "asking"
-      call.suspended = { child }
+      call.suspended = { child, unknown }
     } else if (following !== undefined) this.follow(call, original(following))
     else if (cancelled === true && end === undefined)
       this.#host.send({ type: "call.command", index: call.index, command: "call.cancel" })
@@ -143,7 +143,9 @@ export class CallEnds {
       outcomes: calls.own.flatMap(({ outcome }) => outcome ?? []),
       halt: isCancelled ? { type: "cancelled", question } : halts[0],
       suspended: calls.own.flatMap(({ suspended, index, given }) =>
-        suspended === undefined ? [] : [{ index, expiresMs: suspended.expiresMs, child: suspended.child, given }]
+        suspended === undefined
+          ? []
+          : [{ index, expiresMs: suspended.expiresMs, child: suspended.child, unknown: suspended.unknown, given }]
       ),
       error
     }

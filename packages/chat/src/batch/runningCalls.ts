@@ -31,7 +31,8 @@ import {
   type RunnableCall,
   toolFailure,
   type ToolOutcome,
-  toolOutcome
+  toolOutcome,
+  unknownIn
 } from "../call/index.ts"
 import { boundEnvironment, type SessionError, type ToolError } from "../errors/index.ts"
 import type { GateVerdict } from "../gate/index.ts"
@@ -226,7 +227,9 @@ class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner {
     const { options } = this.#input
     const { toolCall } = call
     const result = end.type === "returned" ? original(end.result) : undefined
-    if (result?.type === "child_waits" && call.isRunning) this.#asks(call, result.child)
+    const unknown = result && unknownIn(result)
+    if (result?.type === "child_waits" && call.isRunning) this.#asks(call, { child: result.child })
+    else if (unknown !== undefined && call.isRunning && decides(tool, options)) this.#asks(call, { unknown })
     else if (end.type === "died")
       this.#ends.follow(call, toolOutcome(toolCall, diedWith(toolCall, original(end.reason)), options))
     else this.#ends.follow(call, outcomeOf({ tool, toolCall, options }, end))
@@ -238,14 +241,14 @@ class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner {
     this.#proceed()
   }
 
-  /** The sub-agent of a call waits for a person: the call is suspended, and releases its place (BATCH6). */
-  #asks(call: BatchCall, child: ChildWait): void {
+  /** A call or its sub-agent waits for a person: the call is suspended, and releases its place (BATCH6). */
+  #asks(call: BatchCall, why: { readonly child: ChildWait } | { readonly unknown: string }): void {
     this.#leavePlace(call)
     call.mark = "asking"
-    call.suspended = { child }
+    call.suspended = why
     call.pid = undefined
     call.traced?.(this.#ends.early(call, "cancelled"))
-    this.#ends.changed(call, { child })
+    this.#ends.changed(call, why)
     this.#proceed()
   }
 
@@ -351,6 +354,10 @@ const isMeant = ({ toolCall }: BatchCall, id: string | undefined): boolean => id
 /** The journal, if it records this call. */
 const journalOf = ({ journal, toolsByName }: ToolBatchInput, { toolCall }: BatchCall): IntentJournal | undefined =>
   isProviderApproval(toolCall) || toolsByName.get(toolCall.name)?.effect === "read" ? undefined : journal
+
+/** Whether a person decides about a call with an unknown outcome: a call of a live chat, as after a restart (REVIVE2). */
+const decides = ({ effect, onUnknown }: Tool, { chat }: ToolBatchInput["options"]): boolean =>
+  chat !== undefined && effect === "write" && onUnknown === "ask"
 
 const diedWith = (toolCall: ToolCall, reason: unknown): HandlerResult.Failed => {
   const why = reason instanceof OtpError.ProcessExit ? reason.reason : reason

@@ -5,7 +5,7 @@ import type { RunOptions } from "../options/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { CallPlace, Tool } from "../tool/index.ts"
 import type { ModeWish } from "../gate/index.ts"
-import type { Mode } from "../record/index.ts"
+import type { ChildWait, Mode } from "../record/index.ts"
 import type * as Scope from "effect/Scope"
 
 /** A call to run, and what its run reports, without a chart event. */
@@ -13,6 +13,8 @@ export interface RunnableCall extends CallPlace {
   readonly tool: Tool
   readonly toolCall: ToolCall
   readonly options: RunOptions
+  /** For a call that can ask a person: the answers that it runs again with, if it asked before. */
+  readonly asks?: { readonly former: ChildWait | undefined; readonly now: () => number } | undefined
   /** Whether the handler may still start. A call that may not is cancelled. */
   readonly mayStart?: (() => boolean) | undefined
   /** Calls a function if the handler of a restored call is to run again, as soon as this is known. */

@@ -14,14 +14,17 @@ import type { LazyAbortController } from "../async/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
 import {
+  asked,
   type CallPlace,
   type ChatHandle,
   idempotencyKey,
+  questionsOf,
   type Returned,
   type SubagentCall,
   type Tool,
   type ToolContext
 } from "../tool/index.ts"
+import type { RunnableCall } from "./callEnv.ts"
 import { toolFailure } from "./toolOutcome.ts"
 
 /** The run that a context belongs to. */
@@ -32,6 +35,7 @@ export interface ContextOwner {
   readonly progressed: (value: unknown) => void
   readonly setMode: (mode: Mode) => Promise<void>
   readonly tool: Tool
+  readonly asks: RunnableCall["asks"]
   /** `undefined` when the run is fenced (EXEC5). */
   readonly options: RunOptions | undefined
 }
@@ -108,8 +112,12 @@ const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
     if (chat !== undefined) return chat
     throw cancelled(owner.written, `the call is over, and says nothing more to the chat ${id}`).reason
   }
+  const { asks, written } = owner
+  const answered = asked(asks?.former)
   return {
     id,
+    ...(asks === undefined ? {} : { waitFor: (questions, state) => questionsOf(written, questions, state, asks) }),
+    ...(answered === undefined ? {} : { answered }),
     send: async (input, options) => living().send(input, options),
     blob: async (blob) => {
       living()

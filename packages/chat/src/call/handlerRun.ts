@@ -71,6 +71,7 @@ export class HandlerRun implements StateMachine.RunningCallback<HandlerCommand>,
   readonly aborter: LazyAbortController
   readonly written: ToolCall
   readonly tool: Tool
+  readonly asks: RunnableCall["asks"]
   /** The chart, while it waits for the result, and the call; `undefined` afterwards, also while the handler still runs (EXEC5). */
   #owner: { readonly send: Actor["send"]; readonly call: RunnableCall; readonly host: Pid | undefined } | undefined
   readonly #system: System.System | undefined
@@ -93,12 +94,13 @@ export class HandlerRun implements StateMachine.RunningCallback<HandlerCommand>,
   #late: ((result: HandlerResult.HandlerResult) => void) | undefined
 
   constructor({ send, host, env }: Pick<Actor, "send" | "host" | "env">, call: RunnableCall, limits: Limits) {
-    const { stepId, messageIndex, index, edited, key, options } = call
+    const { stepId, messageIndex, index, edited, key, options, asks } = call
     const pid = host as Pid | undefined
     const system = pid === undefined ? options.system : Process.systemOf(pid)
     this.written = call.toolCall
     this.tool = call.tool
     this.options = options
+    this.asks = asks
     this.place = { stepId, messageIndex, index, edited, key }
     this.#owner = { send, call, host: pid }
     this.#system = system
@@ -142,8 +144,7 @@ export class HandlerRun implements StateMachine.RunningCallback<HandlerCommand>,
     this.#running = true
     if (read === null) return this.#settle(unreadableArguments(this.written))
     const args = withBigints(read, rawArguments)
-    const fiber = this.#fork(Effect.callback((resume) => this.#check(copied(args), resume)))
-    this.#fiber = fiber
+    const fiber = (this.#fiber = this.#fork(Effect.callback((resume) => this.#check(copied(args), resume))))
     fiber.addObserver((exit) => this.#exited(exit))
     if (this.#scope !== undefined) Fiber.runIn(fiber, this.#scope)
   }

@@ -13,7 +13,7 @@ export {
 export { callActors, callEffects, toolCallMachine } from "./ToolCallMachine.ts"
 export type { CallEnv, RunnableCall } from "./callEnv.ts"
 export type { CallEnd, ToolCallEvent, ToolCallInput } from "./callEvents.ts"
-export { outcomeOf } from "./callOutcome.ts"
+export { outcomeOf, unknownIn } from "./callOutcome.ts"
 export { aboutOf, viewOfEnded } from "./toolCallView.ts"
 export type { CallCommand, CallControl, ChildView, ToolCallView, ToolCallWatcher } from "./toolCallView.ts"
 export { endedEarly, toolFailure, toolOutcome } from "./toolOutcome.ts"

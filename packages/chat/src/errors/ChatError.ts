@@ -173,6 +173,7 @@ const toolReasons = [
   "denied",
   "cancelled",
   "too_many_calls",
+  "outcome_unknown",
   "child_refused",
   "child_failed",
   "task_refused"
@@ -192,6 +193,7 @@ const toolReasons = [
  * - `denied`: a gate refused the call
  * - `cancelled`: the call was cancelled
  * - `too_many_calls`: its reply has more calls than `maxCallsPerReply`, and it is one of the others
+ * - `outcome_unknown`: a handler returned this error, because it cannot say whether its call took effect
  * - `child_refused`: a sub-agent was not started, because of a bound; `metadata` has the bound
  * - `child_failed`: a sub-agent ended without an answer; `metadata` has its `haltedReason`, or `cause` its error
  * - `task_refused`: no background task was begun, because the chat has `maxTasks` of them

@@ -58,6 +58,8 @@ export const ofError = (error: unknown): Outcome => {
       return "invalid"
     case "not_found":
       return "not_found"
+    case "outcome_unknown":
+      return "unknown"
     case "too_many_calls":
       return "not_started"
     default:

@@ -93,6 +93,13 @@ export const Ask = z
   .readonly()
 export type Ask = z.infer<typeof Ask>
 
-/** The chat of a sub-agent that waits, its waits, and its usage that the chat of the call has counted. */
-export const ChildWait = z.object({ chat: z.string(), asks: z.array(Ask).readonly(), counted: Usage }).readonly()
+/**
+ * What a call waits for: the chat of its sub-agent, the waits of that, and its usage that the chat of the call has counted.
+ *
+ * **Details**: `chat` is empty when the handler of the call asks by itself. Then `state` is what it gets back with the answers, and the
+ * `chat` and the `agent` of each ask are empty.
+ */
+export const ChildWait = z
+  .object({ chat: z.string(), asks: z.array(Ask).readonly(), counted: Usage, state: anything.optional() })
+  .readonly()
 export type ChildWait = z.infer<typeof ChildWait>

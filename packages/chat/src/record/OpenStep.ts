@@ -5,7 +5,7 @@ import { ChildWait, Decision } from "./Approval.ts"
 import { StepHalt } from "./StepResult.ts"
 import { openRecord } from "../values/index.ts"
 
-/** Why a call waits: for itself, or because its sub-agent waits. */
+/** Why a call waits: for itself, or because its sub-agent or its handler asks. */
 const CallWait = z.enum(["permission", "unknown_outcome", "subagent"])
 
 /**
@@ -20,7 +20,8 @@ const CallWait = z.enum(["permission", "unknown_outcome", "subagent"])
  *
  * `arguments` are those that a person gave in place of the model's, of a call that ran with them. It runs again with them.
  *
- * A call of the kind `subagent` has the waits of its child, and is `decided` when all of them are. Then it runs again.
+ * A call of the kind `subagent` has the waits of its child, or the questions of its handler, and is `decided` when all of them are. Then
+ * it runs again.
  */
 export const OpenCall = z.discriminatedUnion("state", [
   z.object({ state: z.literal("new") }).readonly(),
@@ -61,7 +62,7 @@ export type OpenStep = z.infer<typeof OpenStep>
 
 /** Whether a decided call continues the chat of a sub-agent, so that it runs again until it has its result. */
 export const continuesChild = (call: OpenCall | undefined): boolean =>
-  call?.state === "decided" && call.child !== undefined
+  call?.state === "decided" && call.child !== undefined && call.child.chat !== ""
 
 /** Whether a step waits for a decision. */
 export const isWaiting = ({ calls }: OpenStep): boolean => calls.some(({ state }) => state === "waiting")

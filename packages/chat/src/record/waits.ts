@@ -109,7 +109,7 @@ const childWaits = (
   asks.flatMap(({ id, kind, toolCall, reason, agent, askedAt, options, decision }) => {
     if (decision !== undefined) return []
     const call = { ...toolCall, id: addressOf(toolCallId, id) }
-    const rest = { agent: { name: agent }, askedAt, expiresAt }
+    const rest = { ...(agent === "" ? {} : { agent: { name: agent } }), askedAt, expiresAt }
     const wait = waitOf(kinds[kind], call, kind === "question" ? rest : { ...rest, reason: shortened(reason) })
     return [kind === "question" ? { ...wait, text: shortened(reason), ...shownOptions(options) } : wait]
   })

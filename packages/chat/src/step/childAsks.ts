@@ -24,7 +24,7 @@ export const waitingForChild = (child: ChildWait, now: number, given?: Readonly<
   return {
     state: "waiting",
     kind: "subagent",
-    reason: "its sub-agent waits for a person",
+    reason: child.chat === "" ? "it asks a person" : "its sub-agent waits for a person",
     askedAt: now,
     ...(ends.length === 0 ? {} : { expiresAt: Math.min(...ends) }),
     ...(given !== undefined && { arguments: given }),
@@ -43,19 +43,20 @@ export const waitingBelow = (toolCallId: string, approvals: ReadonlyArray<Pendin
   return first === undefined ? undefined : waitingForChild({ chat: first.chat, asks, counted: {} }, first.askedAt)
 }
 
-/** The waits of the sub-agent of a call that are left, as the chat of the call names them; `agent` is the one of that chat. */
+/** The waits below a call that are left, as the chat of the call names them; `own` is that chat, which asks what nobody below it asks. */
 const left = (
   toolCall: ToolCall,
   { child, expiresAt }: Extract<OpenCall, { readonly state: "waiting" }>,
-  agent: string
+  own: Pick<Ask, "agent" | "chat">
 ): ReadonlyArray<Ask> =>
   (child?.asks ?? []).flatMap((ask): ReadonlyArray<Ask> => {
     if (ask.decision !== undefined) return []
     const { expiresAt: _, above = [], ...rest } = ask
     const id = addressOf(toolCall.id, ask.id)
     const limit = expiresAt === undefined ? {} : { expiresAt }
-    const below = [{ agent, tool: toolCall.name }, ...above]
-    return [{ ...rest, id, toolCall: { ...ask.toolCall, id }, above: below, ...limit }]
+    const asker = ask.chat === "" ? own : {}
+    const below = [{ agent: own.agent, tool: toolCall.name }, ...above]
+    return [{ ...rest, ...asker, id, toolCall: { ...ask.toolCall, id }, above: below, ...limit }]
   })
 
 /** What a waiting call waits for: a decision about itself, or those of its sub-agent that are left. */
@@ -69,7 +70,10 @@ export const approvalsOf = (
     const asked = given === undefined ? toolCall : calledWith(toolCall, given)
     return kind === "subagent" ? [] : [{ toolCall: asked, kind, reason, askedAt, ...limit }]
   }
-  return left(toolCall, call, "").map(({ id: _id, at: _at, above: _above, ...approval }) => approval)
+  return left(toolCall, call, { agent: "", chat: "" }).map(
+    ({ id: _id, at: _at, above: _above, agent: by, chat, ...approval }) =>
+      chat === "" ? approval : { ...approval, agent: by, chat }
+  )
 }
 
 /** The waits of a call of a sub-agent's chat, for the chat above; `at` is the index of its message. */
@@ -80,7 +84,7 @@ export const asksOfCall = (
 ): ReadonlyArray<Ask> =>
   call.child === undefined
     ? approvalsOf(toolCall, call).map((approval) => ({ ...approval, id: toolCall.id, agent, chat, at }))
-    : left(toolCall, call, agent)
+    : left(toolCall, call, { agent, chat })
 
 /** What identifies a wait, beside its id or address (OPEN5). A wait of the chat itself has an empty `chat`; one to come, no place. */
 export interface About extends Pick<Ask, "chat"> {

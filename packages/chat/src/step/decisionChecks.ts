@@ -5,6 +5,7 @@
  *       allow a call of a sub-agent, or to give it a result, needs the tool of the sub-agent in each chat above too.
  * DEC4. A question of a sub-agent, and a call whose result a person gives, is not allowed to run: only `result` answers it, and a
  *       question with a text that is not blank, and a call with a result that is not too long.
+ * DEC6. An answer to a question with a `schema` fits it. The JSON text of an object is that object.
  * DEC5. A decision about a call that the running turn neither has nor waits with is refused at once, and waits nowhere. The reason of a
  *       decision has at most 10,000 characters.
  */
@@ -24,7 +25,7 @@ import { type Json, write } from "../values/index.ts"
 import { describe } from "../values/index.ts"
 import { askAt, pendingApprovalsOf } from "./openCalls.ts"
 import { type About, type Decided, noWait, waitToCome } from "./childAsks.ts"
-import { type Engine, isProviderApproval, type ParsedArguments, submittedMessage } from "../tool/index.ts"
+import { type Engine, isProviderApproval, jsonSchema, type ParsedArguments, submittedMessage } from "../tool/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { deepestLevels, wellFormed } from "../json/index.ts"
 
@@ -77,8 +78,8 @@ const belowOf = (toolCallId: string, context: DecisionState | undefined): Return
  * (`unknown_tool`) when a call is to run whose tool there is not.
  */
 export const checkedDecision = (given: unknown, toolCallId: string, context: DecisionState | undefined): Decision => {
-  const decision = readable(given)
   const waits = waitOf(toolCallId, context)
+  const decision = formOf(readable(given), waits)
   const found = [...problemsOf(decision), ...(context === undefined ? [] : misfits(decision, waits, context))]
   if (found.length > 0) throw invalid(found)
   if (context !== undefined && waits !== undefined) checkTools(decision, waits, context)
@@ -93,7 +94,7 @@ const toolsOf = ({ agent }: Pick<PendingApproval, "agent">, { engine, engineOf }
 const checkTools = ({ type }: Decision, waits: PendingApproval, state: DecisionState): void => {
   if ((type !== "allow" && type !== "result") || isProviderApproval(waits.toolCall)) return
   const { id, name } = waits.toolCall
-  const below = waits.agent === undefined ? undefined : belowOf(id, state)
+  const below = isChildId(id) ? belowOf(id, state) : undefined
   if (below !== undefined) {
     for (const { agent, tool } of [{ agent: undefined, tool: below.tool }, ...(below.ask.above ?? [])]) {
       checkTool(tool, id, agent, state, "deny or halt")
@@ -216,6 +217,33 @@ const unsubmittable = (value: unknown, toolCallId: string, limits: DecisionState
   }
 }
 
+/** The decision with a form in place of its JSON text: some protocols have only texts for answers. */
+const formOf = (decision: Decision, waits: PendingApproval | undefined): Decision => {
+  const schema = waits?.kind === "question" ? waits.options?.["schema"] : undefined
+  if (decision.type !== "result" || typeof decision.value !== "string") return decision
+  if (!isRecord(schema) || schema["type"] !== "object") return decision
+  try {
+    return { type: "result", value: JSON.parse(decision.value) }
+  } catch {
+    return decision
+  }
+}
+
+/** Why an answer does not fit the `schema` of its question, if the schema can be checked synchronously (DEC6). */
+const misfilled = (value: unknown, options: PendingApproval["options"]): ReadonlyArray<Finding> => {
+  const schema = options?.["schema"]
+  if (!isRecord(schema)) return []
+  const checked = jsonSchema(schema)["~standard"].validate(value)
+  if (isPromiseLike(checked)) {
+    ignoreRejection(checked)
+    return []
+  }
+  return (checked.issues ?? []).map(({ path, message }) => {
+    const field = (path ?? []).map((step) => (typeof step === "object" ? String(step.key) : String(step)))
+    return { field: ["value", ...field], reason: message }
+  })
+}
+
 /** Why a decision cannot be about a call that its provider runs (PAPPROVAL2). */
 const unapprovable = ({ type, ...decision }: Decision): ReadonlyArray<Finding> => {
   const advice = 'the provider runs this call as it is; write { type: "allow" }, or deny, or halt'
@@ -233,7 +261,8 @@ const misfits = (
   if (waits !== undefined && isProviderApproval(waits.toolCall)) return unapprovable(decision)
   if (decision.type === "result" && waits?.kind === "question") {
     const isBlank = typeof decision.value === "string" && decision.value.trim() === ""
-    return isBlank ? [{ field: ["value"], reason: "must_not_be_blank; deny says that nobody answers" }] : []
+    if (isBlank) return [{ field: ["value"], reason: "must_not_be_blank; deny says that nobody answers" }]
+    return misfilled(decision.value, waits.options)
   }
   if (decision.type === "result" && waits?.kind === "tool_result") {
     return unsubmittable(decision.value, waits.toolCall.id, state.limits)

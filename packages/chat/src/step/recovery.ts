@@ -17,7 +17,7 @@ import { json } from "../values/index.ts"
 import { isUnfinished, type Opened, openToolCalls, withResults } from "./openCalls.ts"
 import { withQuestion } from "../stopConditions/index.ts"
 import { endedEarly, type OutcomeRules, type ToolOutcome } from "../call/index.ts"
-import type { Engine, Tool } from "../tool/index.ts"
+import { type Engine, loadSchemas, type Tool } from "../tool/index.ts"
 import { unknownOutcome, unknownReason } from "../batch/index.ts"
 
 /** The state of a chat with a step that was not over. */
@@ -53,6 +53,7 @@ export const revived = (
 ): Standing => {
   const { thread, open, pendingQuestion, pendingToolCalls } = record
   if (open === undefined) return { thread, open, pendingQuestion, pendingToolCalls }
+  if (open.calls.some(asksByForm)) void loadSchemas()
   const rules = { toolResultEncoder: engine.toolResultEncoder ?? json }
   const toolCalls = openToolCalls({ thread, open })
   const results = new Map<number, ToolMessage>()
@@ -72,6 +73,10 @@ export const revived = (
     pendingToolCalls: manualOf({ thread, open })
   })
 }
+
+/** Whether a call has a question whose answer is checked. */
+const asksByForm = (call: OpenCall): boolean =>
+  call.state === "waiting" && call.child?.asks.some(({ options }) => options?.["schema"] !== undefined) === true
 
 const notBegun = (toolCall: ToolCall, tool: Tool | undefined, rules: OutcomeRules): ToolOutcome =>
   tool?.effect === "read"

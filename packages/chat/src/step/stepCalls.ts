@@ -8,6 +8,7 @@
  * STEP7. Calls that wait for a decision have no result; the step lists them, unless it was cancelled. A halt beside them
  *        takes effect when they are decided.
  */
+import { shortened } from "../errors/index.ts"
 import { type Response, text, type ToolCall } from "../model/index.ts"
 import type { OpenCall, OpenStep, StepHalt, StepResult } from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
@@ -93,17 +94,25 @@ export const batchEnded = (context: RunningStep, result: ToolBatchResult): StepP
   if (suspended.length === 0) return ended
   const now = Math.floor(context.options.system.clock.now())
   const left = new Map(
-    suspended.map(({ index, expiresMs, child, given }): [number, OpenCall] => [
+    suspended.map(({ index, expiresMs, child, unknown, given }): [number, OpenCall] => [
       index,
-      child === undefined
+      unknown !== undefined
         ? {
             state: "waiting",
-            kind: "permission",
-            reason: "permission to run was suspended",
+            kind: "unknown_outcome",
+            reason: shortened(unknown),
             askedAt: now,
-            ...(expiresMs === undefined || expiresMs === Infinity ? {} : { expiresAt: now + Math.floor(expiresMs) })
+            ...(given !== undefined && { arguments: given })
           }
-        : waitingForChild(child, now, given)
+        : child === undefined
+          ? {
+              state: "waiting",
+              kind: "permission",
+              reason: "permission to run was suspended",
+              askedAt: now,
+              ...(expiresMs === undefined || expiresMs === Infinity ? {} : { expiresAt: now + Math.floor(expiresMs) })
+            }
+          : waitingForChild(child, now, given)
     ])
   )
   return { ...ended, left }

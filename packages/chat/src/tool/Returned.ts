@@ -1,10 +1,18 @@
-/** What the handler of a call returns: one of the four outcomes, or what only the library's own tools return. */
-import { ToolError } from "../errors/index.ts"
+/**
+ * What the handler of a call returns: one of the four outcomes, questions to a person, or what only the library's own tools return.
+ *
+ * PERSON1. A question of a handler is a wait of its call, like that of a sub-agent: it is listed, decided once, and kept over restarts
+ *          and moves.
+ */
+import { isRecord, shortened, ToolError } from "../errors/index.ts"
+import { deepestLevels } from "../json/index.ts"
 import type { ToolCall } from "../model/index.ts"
-import type { BackgroundTask, ChildWait } from "../record/index.ts"
+import type { Ask, BackgroundTask, ChildWait, Decision } from "../record/index.ts"
+import { write } from "../values/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
+import { loadSchemas } from "./jsonSchema.ts"
 
-/** The sub-agent of the call waits for a person: the call is suspended until all of these waits are decided. */
+/** The sub-agent or the handler of the call waits for a person: the call is suspended until all of these waits are decided. */
 export class ChildWaits {
   readonly type = "child_waits"
   readonly child: ChildWait
@@ -38,10 +46,85 @@ export const handlerResultOf = ({ id, name }: ToolCall, returned: Returned): Han
       return HandlerResult.ok({ task: returned.task.id, status: "running", note })
     }
     case "child_waits": {
-      const message = "the sub-agent waits for a person"
+      const message = returned.child.chat === "" ? "it waits for a person" : "the sub-agent waits for a person"
       return HandlerResult.error(new ToolError("cancelled", { message, toolName: name, toolCallId: id }))
     }
     default:
       return returned
   }
+}
+
+/** A question of a handler to a person. */
+export interface PersonQuestion {
+  /** Identifies the question within its call. */
+  readonly id: string
+  /** The text. It has at most 16,000 characters, and the number of those left out. */
+  readonly question: string
+  /** Options for the user interface, in plain JSON; an answer must fit a JSON Schema in `schema`. Default: none. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What was decided about the questions of a call. */
+export interface Answered {
+  /** The decisions by the ids of the questions. */
+  readonly decisions: Readonly<Record<string, Decision>>
+  /** The `state` that the handler gave with its questions. */
+  readonly state: unknown
+}
+
+/** How many questions a call may ask at once. */
+const mostQuestions = 100
+
+/** The most characters of the text of a question, of its options, and of the state, as JSON. */
+const bounds = { question: 16_000, options: 16_000, state: 200_000 } as const
+
+/** What a handler returns that asks a person. */
+export const questionsOf = async (
+  { id: toolCallId, name, arguments: args }: ToolCall,
+  questions: ReadonlyArray<PersonQuestion>,
+  state: unknown,
+  { now, former }: { readonly now: () => number; readonly former: ChildWait | undefined }
+): Promise<Returned> => {
+  const fail = (message: string): never => {
+    throw new ToolError("invalid_return", { message: `${name} ${message}`, toolName: name, toolCallId })
+  }
+  if (questions.length === 0 || questions.length > mostQuestions)
+    fail(`must ask 1 to ${mostQuestions} questions at once`)
+  if (new Set(questions.map(({ id }) => id)).size < questions.length) fail("asks two questions with one id")
+  const json = (value: unknown, of: "options" | "state"): unknown => {
+    const { found } = write(value, false, deepestLevels)
+    if (found.length > 0) fail(`has ${of} without a JSON form`)
+    const text = JSON.stringify(value) ?? "null"
+    if (text.length > bounds[of]) fail(`has ${of} of more than ${bounds[of]} characters`)
+    return JSON.parse(text)
+  }
+  const round = (former?.asks[0]?.at ?? -1) + 1
+  const asks = questions.map(({ id, question, options }): Ask => {
+    const given = options === undefined ? undefined : json(options, "options")
+    return {
+      id,
+      at: round,
+      kind: "question",
+      toolCall: { id: toolCallId, name, arguments: JSON.stringify(args).length > bounds.options ? null : args },
+      reason: shortened(question, bounds.question),
+      ...(isRecord(given) ? { options: given } : {}),
+      agent: "",
+      chat: "",
+      askedAt: now()
+    }
+  })
+  if (asks.some(({ options }) => options?.["schema"] !== undefined)) await loadSchemas()
+  return new ChildWaits({
+    chat: "",
+    asks,
+    counted: {},
+    ...(state === undefined ? {} : { state: json(state, "state") })
+  })
+}
+
+/** The answers that a call runs again with. */
+export const asked = (wait: ChildWait | undefined): Answered | undefined => {
+  if (wait === undefined || wait.chat !== "") return undefined
+  const decisions = wait.asks.flatMap(({ id, decision }) => (decision === undefined ? [] : [[id, decision] as const]))
+  return { decisions: Object.fromEntries(decisions), state: wait.state }
 }

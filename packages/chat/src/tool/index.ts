@@ -1,5 +1,6 @@
 /** A tool: its definition, its parameters, the context of its handler and the text of its result. */
-export { ChildWaits, isReturned, handlerResultOf, TaskBegan } from "./Returned.ts"
+export { asked, ChildWaits, isReturned, handlerResultOf, questionsOf, TaskBegan } from "./Returned.ts"
+export { jsonSchema, loadSchemas } from "./jsonSchema.ts"
 export type { Returned } from "./Returned.ts"
 export { make } from "./Tool.ts"
 export { inProcess } from "./ToolExecutor.ts"

@@ -52,6 +52,11 @@ export const jsonSchema = <A = Record<string, unknown>>(
   }
 }
 
+/** Loads the validator, so that the values that come later are checked synchronously. */
+export const loadSchemas = async (): Promise<void> => {
+  loaded ??= (await import("../schema/index.ts")).compile
+}
+
 const checkArguments = (schema: unknown, options: unknown): void => {
   const found: Array<Finding> = []
   if (!isRecord(schema)) found.push({ field: ["schema"], reason: "must_be_an_object of names and values" })

@@ -5,7 +5,7 @@ import type * as Effect from "effect/Effect"
 import type { AnySpan } from "effect/Tracer"
 import type { Adapter, Fallback, Prices, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../values/index.ts"
-import type { Returned } from "./Returned.ts"
+import type { Answered, PersonQuestion, Returned } from "./Returned.ts"
 import type { Message, ToolCall } from "../model/index.ts"
 import type { AgentRef, Mode, Receipt, SendOptions, UserInput } from "../record/index.ts"
 
@@ -68,6 +68,20 @@ export interface ChatHandle {
   readonly blob?: ((blob: string) => Promise<Uint8Array | undefined>) | undefined
   /** The messages of the chat, and a search in stored messages; only a chat of a Troupe has it. */
   readonly past?: ChatPast | undefined
+  /**
+   * Asks a person: return what it returns. The call is suspended until every question is decided, and then runs again, with
+   * {@link ChatHandle.answered}. A background task cannot ask.
+   *
+   * **Details**: a question is a wait like that of a sub-agent. `chat.approve(address, decision)` decides: `result` answers, `deny` does not,
+   * and `halt` ends the turn. Its `options` are for the user interface; an answer must fit a JSON Schema in `options.schema`. `state` is
+   * plain JSON that the next run of the call gets back.
+   *
+   * **Errors**: rejects with a `ToolError` (`invalid_return`) for no question or more than 100, two of one id, options of more than 16,000
+   * characters as JSON, or a state of more than 200,000.
+   */
+  readonly waitFor?: ((questions: ReadonlyArray<PersonQuestion>, state?: unknown) => Promise<Returned>) | undefined
+  /** The decisions about the questions of this call, when it runs again with them. */
+  readonly answered?: Answered | undefined
   /** Runs a child chat, for the tools of sub-agents; only a chat of a Troupe can. */
   readonly subagent?: ((call: SubagentCall) => Promise<Returned>) | undefined
   /** Sends a message to another agent, for the tools of messages and questions; only a chat of a Troupe with agents can. */

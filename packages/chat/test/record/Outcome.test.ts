@@ -20,6 +20,7 @@ test("every reason of a tool error is one outcome, and everything else is a fail
     child_failed: "failed",
     child_refused: "failed",
     too_many_calls: "not_started",
+    outcome_unknown: "unknown",
     task_refused: "failed"
   })
   const { proxy, revoke } = Proxy.revocable({}, {})

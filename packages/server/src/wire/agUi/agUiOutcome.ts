@@ -82,14 +82,15 @@ const interruptsOf = (
   approvals: ReadonlyArray<PendingApproval>,
   question: Question | undefined
 ): ReadonlyArray<object> => [
-  ...approvals.map(({ toolCall, kind, reason, expiresAt }) => ({
+  ...approvals.map(({ toolCall, kind, reason, options, expiresAt }) => ({
     id: interruptOf({ toolCall, kind }),
     ...(isAnswered({ kind })
       ? {
           reason: "input_required",
           message: reason === "" ? `The result of ${toolCall.name}` : reason,
           toolCallId: toolCall.id,
-          responseSchema: { type: "string" }
+          responseSchema: options?.["schema"] ?? { type: "string" },
+          ...(options === undefined ? {} : { metadata: { options } })
         }
       : { reason: "tool_call", message: reason, toolCallId: toolCall.id, responseSchema: approvalSchema }),
     ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() })

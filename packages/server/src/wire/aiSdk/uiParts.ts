@@ -168,7 +168,9 @@ const callPart = (
 export const belowPart = (waits: PendingApproval): ToolPart => {
   const { id: toolCallId, name, arguments: args, rawArguments } = waits.toolCall
   const type = `tool-${name}` as const
-  const input = waits.kind === "question" ? { question: waits.reason } : (args ?? rawArguments ?? null)
+  const { kind, reason, options } = waits
+  const question = { question: reason, ...(options === undefined ? {} : { options }) }
+  const input = kind === "question" ? question : (args ?? rawArguments ?? null)
   const part = { type, toolCallId, input }
   return isAnswered(waits) ? { ...part, ...pending } : { ...part, providerExecuted: true, ...asked(waits) }
 }

@@ -35,10 +35,10 @@ export interface UiKnown {
   readonly asked?: Iterable<string>
 }
 
-/** Whether a call of the chat itself waits. */
-const isOwn = ({ agent }: PendingApproval): boolean => agent === undefined
+/** Whether a call of the chat itself waits for a decision. */
+const isOwn = ({ toolCall }: PendingApproval): boolean => !toolCall.id.includes("/~/")
 
-/** What sub-agents wait for, as calls of their own, without what the client was asked before. */
+/** What calls ask and sub-agents wait for, as calls of their own, without what the client was asked before. */
 const waitsBelow = (waits: ReadonlyArray<PendingApproval>, asked: ReadonlySet<string>): ReadonlyArray<ToolPart> =>
   waits.filter((wait) => !isOwn(wait) && !asked.has(wait.toolCall.id)).map(belowPart)
 
