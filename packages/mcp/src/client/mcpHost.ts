@@ -151,7 +151,7 @@ export class McpHost implements McpServer {
   }
 
   #connected(): McpConnection {
-    if (this.#current === undefined) throw new McpError("connection_lost", this.name)
+    if (this.#current === undefined) throw new McpError("not_connected", this.name)
     return this.#current
   }
 

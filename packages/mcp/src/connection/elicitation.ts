@@ -3,8 +3,9 @@
  *
  * ELICIT1. An accepted form fits its schema; any other answer is a cancel, and the server gets no invalid content.
  */
-import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client"
-import { jsonSchema, type Tool } from "@troupe/chat/tools"
+import type { ElicitRequest, ElicitResult, InputRequiredResult } from "@modelcontextprotocol/client"
+import { type Decision, jsonSchema, type Tool } from "@troupe/chat/tools"
+import type { Asked, AskedState } from "./mcpCall.ts"
 
 /**
  * A question of a server.
@@ -61,12 +62,86 @@ export const elicited = async (
     const schema = params.requestedSchema
     const answer = await elicit({ ...about, mode: "form", message: params.message, schema })
     if (answer.action !== "accept") return { action: answer.action }
-    const content = { ...defaultsOf(schema), ...answer.content }
-    const { issues } = await jsonSchema(schema)["~standard"].validate(content)
-    return issues === undefined ? { action: "accept", content } : { action: "cancel" }
+    return (await filledIn(schema, answer.content)) ?? { action: "cancel" }
   } catch {
     return { action: "cancel" }
   }
+}
+
+type FormSchema = Extract<Asked, { readonly requestedSchema: unknown }>["requestedSchema"]
+
+/** The form with its defaults; `undefined` if it does not fit its schema (ELICIT1). */
+const filledIn = async (schema: FormSchema, given: unknown): Promise<ElicitResult | undefined> => {
+  if (typeof given !== "object" && given !== undefined) return undefined
+  const content: Content = { ...defaultsOf(schema), ...given }
+  const { issues } = await jsonSchema(schema)["~standard"].validate(content)
+  return issues === undefined ? { action: "accept", content } : undefined
+}
+
+/** The most characters of the schema of a form. */
+const mostSchema = 15_000
+
+/** Whether a person can be asked: a larger form is cancelled. */
+export const isAskable = (asked: Asked): boolean =>
+  asked.mode === "url" || JSON.stringify(asked.requestedSchema).length <= mostSchema
+
+/** The questions of a server, as questions of its call. The fields with defaults are not required of the person. */
+export const questionsOf = (server: string, requests: Readonly<Record<string, Asked>>) =>
+  Object.entries(requests).map(([id, asked]) => {
+    if (asked.mode === "url") return { id, question: asked.message, options: { server, url: asked.url } }
+    const { requestedSchema: schema } = asked
+    const defaults = defaultsOf(schema)
+    const required = (schema.required ?? []).filter((name) => !(name in defaults))
+    return { id, question: asked.message, options: { server, schema: { ...schema, required } } }
+  })
+
+/** The answers for the server; the questions that are asked again, because their forms do not fit. */
+export const answersOf = async (
+  requests: Readonly<Record<string, Asked>>,
+  decisions: Readonly<Record<string, Decision>>
+): Promise<{ readonly answers: Record<string, ElicitResult>; readonly wrong: ReadonlyArray<string> }> => {
+  const answers: Record<string, ElicitResult> = {}
+  const wrong: Array<string> = []
+  for (const [id, asked] of Object.entries(requests)) {
+    const decision = decisions[id]
+    const filled =
+      decision?.type !== "result"
+        ? { action: decision?.type === "deny" ? ("decline" as const) : ("cancel" as const) }
+        : asked.mode === "url"
+          ? { action: "accept" as const }
+          : await filledIn(asked.requestedSchema, decision.value)
+    if (filled === undefined) wrong.push(id)
+    else answers[id] = filled
+  }
+  return { answers, wrong }
+}
+
+/** What a result asks of a person, and the responses that the program gives by itself. */
+export const embeddedIn = (
+  { inputRequests = {} }: InputRequiredResult,
+  roots: { readonly roots: ReadonlyArray<object> }
+): { readonly requests: Record<string, Asked>; readonly responses: Record<string, unknown> } => {
+  const requests: Record<string, Asked> = {}
+  const responses: Record<string, unknown> = {}
+  for (const [id, request] of Object.entries(inputRequests)) {
+    if (request.method === "elicitation/create") {
+      if (isAskable(request.params)) requests[id] = request.params
+      else responses[id] = { action: "cancel" }
+    } else if (request.method === "roots/list") responses[id] = roots
+    else throw new Error(`The server asks for ${request.method}, which it may not`)
+  }
+  return { requests, responses }
+}
+
+/** The parameters with which a call goes on. */
+export const inputOf = (
+  state: AskedState | undefined,
+  answers: Readonly<Record<string, unknown>> = {}
+): Readonly<Record<string, unknown>> | undefined => {
+  if (state === undefined) return undefined
+  const { requestState, responses } = state
+  const inputResponses = { ...responses, ...answers }
+  return { inputResponses, ...(requestState === undefined ? {} : { requestState }) }
 }
 
 type Content = NonNullable<ElicitResult["content"]>

@@ -1,6 +1,8 @@
 /** One connection to an MCP server, and the options of a server. */
 export type { Elicit, Elicitation, ElicitationAnswer } from "./elicitation.ts"
-export { McpConnection, type McpCall } from "./mcpConnection.ts"
+export { answersOf, questionsOf } from "./elicitation.ts"
+export { McpConnection } from "./mcpConnection.ts"
+export type { Asked, AskedState, CallEnd, McpCall } from "./mcpCall.ts"
 export { McpError } from "./McpError.ts"
 export type {
   McpBounds,

@@ -1,8 +1,8 @@
 /**
  * One connection to an MCP server.
  *
- * Owns: the SDK's client and its transport (and with it the server's OS process, for a stdio server), and the calls that run at the
- * server. Does not own restarts: a lost connection stays lost, and a restart makes a new one.
+ * Owns: the SDK's client and its transport (and with it the server's OS process, for a stdio server). Does not own the open calls
+ * (`openCalls`), nor restarts: a lost connection stays lost, and a restart makes a new one.
  *
  * MCPC1. `close` closes the transport once, however many callers call it; every call resolves when the transport is closed.
  * MCPC2. `lost` is called at most once, and never after `close` was called.
@@ -15,6 +15,7 @@ import {
   Client,
   type ClientCapabilities,
   type ClientOptions,
+  isInputRequiredResult,
   LOG_LEVEL_META_KEY,
   type PriorDiscovery,
   type Progress,
@@ -24,15 +25,19 @@ import {
   type Tool,
   UrlElicitationRequiredError
 } from "@modelcontextprotocol/client"
-import type { Tool as ChatTool } from "@troupe/chat/tools"
-import { elicited } from "./elicitation.ts"
+import { elicited, embeddedIn, inputOf, isAskable } from "./elicitation.ts"
+import type { AskedState, CallEnd, McpCall } from "./mcpCall.ts"
 import { McpError } from "./McpError.ts"
 import { type OpenTransport, transportOf } from "./mcpTransport.ts"
+import { OpenCalls, type OpenRequest } from "./openCalls.ts"
 import type { McpOptions, McpRoot, McpServerParams } from "./mcpServer.ts"
 import type { SignInProvider } from "./signIn.ts"
 
 /** The maximum of the SDK: calls have deadlines of their own. */
 const noTimeout = 2_147_483_647
+
+/** How often a call goes on without the answer of a person. */
+const mostRounds = 10
 
 /** How long changes of a list are collected before it is read again. */
 const changesWaitMs = 50
@@ -41,12 +46,6 @@ const changesWaitMs = 50
 export interface ConnectionEvents {
   readonly toolsChanged: (tools: ReadonlyArray<Tool>) => void
   readonly lost: (error: McpError) => void
-}
-
-/** A call of a tool, and its handler's context. */
-export interface McpCall extends Pick<ChatTool.ToolContext, "toolCall" | "signal" | "progress"> {
-  readonly name: string
-  readonly args: Record<string, unknown>
 }
 
 /** Accepts every value (MCPC4). */
@@ -66,7 +65,7 @@ export class McpConnection {
   #events: ConnectionEvents | undefined
   #lost: McpError | undefined
   #closing: Promise<void> | undefined
-  readonly #calls = new Set<McpCall>()
+  readonly #calls = new OpenCalls()
 
   constructor(name: string, server: McpServerParams, options: McpOptions, signIn: SignInProvider | undefined) {
     this.#name = name
@@ -121,25 +120,49 @@ export class McpConnection {
     }
   }
 
-  /** Calls a tool; aborting the signal cancels the call at the server. */
-  async call(call: McpCall): Promise<CallToolResult> {
-    const { name, args, signal, progress } = call
-    signal.throwIfAborted()
-    const cancel = new AbortController()
-    const onAbort = (): void => cancel.abort(signal.reason)
-    signal.addEventListener("abort", onAbort, { once: true })
-    this.#calls.add(call)
+  /** Calls a tool, or goes on with a call that asked; aborting the signal cancels the call at the server. */
+  async call(call: McpCall): Promise<CallEnd> {
+    call.signal.throwIfAborted()
     try {
-      const options = { signal: cancel.signal, timeout: noTimeout, onprogress: (at: Progress) => progress(at) }
-      const params = { name, arguments: args, ...this.#logMeta() }
-      return await this.ask((client) => this.#askedFirst(call, () => client.callTool(params, options)))
+      const { answered } = call
+      if (answered?.state.open !== true) return await this.#calls.begin(call, (open) => this.#request(open))
+      const end = this.#calls.resume(call, answered.answers)
+      if (end === undefined) throw new McpError("connection_lost", this.#name)
+      return await end
     } catch (error) {
       if (error instanceof SdkHttpError && error.status === 404) this.#lose(error)
       throw error
-    } finally {
-      this.#calls.delete(call)
-      signal.removeEventListener("abort", onAbort)
     }
+  }
+
+  /** Sends a call, again with what the program answers by itself, until it ends or a person must answer. */
+  async #request({ call, cancel, current }: OpenRequest): Promise<CallEnd> {
+    const { name, args, answered, mayWait } = call
+    const options = {
+      signal: cancel,
+      timeout: noTimeout,
+      onprogress: (at: Progress) => current().progress(at),
+      allowInputRequired: mayWait && this.#asksCalls
+    }
+    if (answered !== undefined && Object.values(answered.answers).some(({ action }) => action !== "accept")) {
+      if (answered.state.again === true) throw new Error("The user did not open the page that the server requires")
+    }
+    let more = answered?.state.again === true ? undefined : inputOf(answered?.state, answered?.answers)
+    for (let round = 0; round <= mostRounds; round++) {
+      const params = { name, arguments: args, ...this.#logMeta(), ...more }
+      const send = () => this.ask<unknown>((client) => client.callTool(params, options))
+      const result = await this.#askedFirst(call, send)
+      if (result instanceof UrlElicitationRequiredError) {
+        const requests = Object.fromEntries(result.elicitations.map((params_, at) => [`page${at}`, params_]))
+        return { type: "asks", requests, state: { again: true } }
+      }
+      if (!isInputRequiredResult(result)) return { type: "result", result: result as CallToolResult }
+      const { requests, responses } = embeddedIn(result, { roots: this.#roots.map((root) => ({ ...root })) })
+      const state: AskedState = { requestState: result.requestState, responses }
+      if (Object.keys(requests).length > 0) return { type: "asks", requests, state }
+      more = inputOf(state)
+    }
+    throw new Error(`The server asked ${mostRounds} times without an end`)
   }
 
   /** Replaces the roots and notifies the server. */
@@ -156,6 +179,7 @@ export class McpConnection {
   }
 
   async #closeTransport(): Promise<void> {
+    this.#calls.clear()
     await this.#open?.goodbye()
     await this.#client?.close()
     await this.#open?.transport.close()
@@ -185,7 +209,7 @@ export class McpConnection {
   #makeClient(): Client {
     const { elicit, roots, onLog } = this.#options
     const capabilities: ClientCapabilities = {
-      ...(elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
+      ...(elicit === false ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
       ...(roots === undefined ? {} : { roots: { listChanged: true } })
     }
     const client = new Client(
@@ -202,9 +226,11 @@ export class McpConnection {
         }
       }
     )
-    if (elicit !== undefined) {
+    if (elicit !== false) {
       client.setRequestHandler("elicitation/create", ({ params }, { mcpReq: { signal } }) =>
-        elicited(elicit, params, { server: this.#name, toolCalls: this.#running(), signal })
+        elicit === undefined
+          ? this.#calls.ask(params, client.getProtocolEra() === "modern" || !isAskable(params), signal)
+          : elicited(elicit, params, { server: this.#name, toolCalls: this.#calls.running, signal })
       )
     }
     if (roots !== undefined)
@@ -213,24 +239,27 @@ export class McpConnection {
     return client
   }
 
-  #running(): ReadonlyArray<McpCall["toolCall"]> {
-    return Array.from(this.#calls, ({ toolCall }) => toolCall)
-  }
-
-  /** Runs a call, and again when the user has opened the pages that the server requires first. */
-  async #askedFirst<A>({ signal }: McpCall, run: () => Promise<A>): Promise<A> {
+  /** Runs a call, and again when the user has opened the pages that the server requires first. Returns the error to a call that waits. */
+  async #askedFirst<A>({ signal, mayWait }: McpCall, run: () => Promise<A>): Promise<A | UrlElicitationRequiredError> {
     const { elicit } = this.#options
     try {
       return await run()
     } catch (error) {
-      if (!(error instanceof UrlElicitationRequiredError) || elicit === undefined) throw error
-      const about = { server: this.#name, toolCalls: this.#running(), signal }
+      if (!(error instanceof UrlElicitationRequiredError)) throw error
+      if (elicit === undefined && mayWait) return error
+      if (elicit === undefined || elicit === false) throw error
+      const about = { server: this.#name, toolCalls: this.#calls.running, signal }
       for (const params of error.elicitations) {
         const { action } = await elicited(elicit, params, about)
         if (action !== "accept") throw error
       }
       return run()
     }
+  }
+
+  /** Whether the calls ask what the server asks. */
+  get #asksCalls(): boolean {
+    return this.#options.elicit === undefined
   }
 
   #auth() {
@@ -257,6 +286,7 @@ export class McpConnection {
       output: output,
       ...(cause === undefined ? {} : { cause })
     })
+    this.#calls.clear()
     this.#events?.lost(this.#lost)
   }
 }

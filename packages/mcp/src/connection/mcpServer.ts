@@ -123,10 +123,10 @@ export interface McpOptions {
   /** The folders that the server may work in. Default: the server cannot ask for them. */
   readonly roots?: ReadonlyArray<McpRoot> | undefined
   /**
-   * Answers the questions of the server during a call. The time counts against the deadlines of the call. Default: the server cannot
-   * ask.
+   * Answers the questions of the server during a call; the time counts against the deadlines of the call. With `false` the server cannot
+   * ask. Default: in a live chat the call waits for the answer of a person; any other call cancels the question.
    */
-  readonly elicit?: Elicit | undefined
+  readonly elicit?: Elicit | false | undefined
   /** Called with the log messages of the server. Default: no call. */
   readonly onLog?: ((log: McpLog) => void) | undefined
   /** The least severe level that the server sends. Default: the server's own. */

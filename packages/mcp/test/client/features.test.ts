@@ -66,8 +66,13 @@ describe.each(["older", "newer"])("a server of the %s protocol", (protocol) => {
   })
 
   test("gets no answer to a question that the host does not take", async () => {
-    const mcp = await Mcp.start(system, server)
+    const mcp = await Mcp.start(system, server, { elicit: false })
     expect(await call(mcp, "order")).toMatchObject({ type: "error" })
+  })
+
+  test("ELICIT2. gets a cancel for a question of a call without a chat, which cannot wait", async () => {
+    const mcp = await Mcp.start(system, server)
+    expect(await call(mcp, "order")).toMatchObject({ value: '"cancel"' })
   })
 
   test("reports progress to the call, and logs to the host", async () => {

@@ -105,7 +105,7 @@ describe.each(["older", "newer"])("a client of the %s protocol", (protocol) => {
 
   test("ASKED1. without forms gets the question as text, and answers with its next call", async () => {
     const { url } = await served({ adapter: calling("book"), tools: [asks] })
-    const mcp = await client(protocol, url)
+    const mcp = await client(protocol, url, { elicit: false })
     const asked = await call(mcp, "helper", { message: "Book" })
     expect(asked).toMatchObject({ value: { text: "Which day?" } })
     const { conversation } = (asked as { value: { conversation: string } }).value

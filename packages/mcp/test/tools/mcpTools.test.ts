@@ -12,7 +12,10 @@ test("MCPT1 a fault in the schema of a tool of a server is left out, and the res
     { name: "remind", inputSchema },
     { name: "list", inputSchema: { type: "object" as const } }
   ]
-  const [remind, list] = toolsOf(listed, { server: "s", prefix: "" }, async () => ({ content: [] }))
+  const [remind, list] = toolsOf(listed, { server: "s", prefix: "" }, async () => ({
+    type: "result",
+    result: { content: [] }
+  }))
   expect(remind?.schema).toEqual({
     ...inputSchema,
     properties: { ...properties, when: { description: "The time" }, to: { anyOf: [{}, { type: "string" }] } }
@@ -31,7 +34,7 @@ test("the tools of a deferred server are in a group with its name, except those 
     deferred: true,
     tool: ({ name }: { readonly name: string }) => (name === "search" ? { deferred: false } : undefined)
   }
-  const tools = toolsOf(listed, about, async () => ({ content: [] }))
+  const tools = toolsOf(listed, about, async () => ({ type: "result", result: { content: [] } }))
   expect(tools.map(({ name, deferred }) => [name, deferred])).toEqual([
     ["search", undefined],
     ["star", { group: "github" }]

@@ -30,7 +30,10 @@ test("MCPB1. a pattern and a circle of references do not hold the program", asyn
     properties,
     $defs: { Tree: { anyOf: [{ $ref: "#/$defs/Tree" }, { $ref: "#/$defs/Tree" }] } }
   }
-  const [tool] = toolsOf([{ name: "t", inputSchema }], { server: "s" }, async () => ({ content: [] }))
+  const [tool] = toolsOf([{ name: "t", inputSchema }], { server: "s" }, async () => ({
+    type: "result",
+    result: { content: [] }
+  }))
   expect(await tool?.parse({ text: `${"a".repeat(50_000)}b` })).toMatchObject({ valid: false })
   expect(await tool?.parse({ tree: {} })).toMatchObject({ valid: false })
 })
@@ -38,7 +41,10 @@ test("MCPB1. a pattern and a circle of references do not hold the program", asyn
 test("MCPB1. the number of tools is bounded, and a name that is listed twice is one tool", () => {
   const inputSchema = { type: "object" as const }
   const listed = ["a", "b", "a", "c"].map((name) => ({ name, inputSchema }))
-  const tools = toolsOf(listed, { server: "s", bounds: { maxTools: 2 } }, async () => ({ content: [] }))
+  const tools = toolsOf(listed, { server: "s", bounds: { maxTools: 2 } }, async () => ({
+    type: "result",
+    result: { content: [] }
+  }))
   expect(tools.map(({ name }) => name)).toEqual(["a", "b"])
 })
 
@@ -46,7 +52,10 @@ test("MCPT3. a structured result that does not fit the output schema is a failur
   const outputSchema = { type: "object" as const, properties: { sum: { type: "number" } }, required: ["sum"] }
   const listed = [{ name: "add", inputSchema: { type: "object" as const }, outputSchema }]
   const results = [{ sum: 3 }, { sum: "three" }, undefined]
-  const tools = toolsOf(listed, { server: "s" }, async () => ({ content: [], structuredContent: results.shift() }))
+  const tools = toolsOf(listed, { server: "s" }, async () => ({
+    type: "result",
+    result: { content: [], structuredContent: results.shift() }
+  }))
   expect(await call({ tools }, "add")).toMatchObject({ type: "ok", value: { sum: 3 } })
   expect(await call({ tools }, "add")).toMatchObject({ type: "error" })
   expect(await call({ tools }, "add")).toMatchObject({ type: "error" })
