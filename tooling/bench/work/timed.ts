@@ -27,11 +27,11 @@ const sampleMs = 5
 export const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
-/** Collects garbage. */
-export const collect = (): void => {
-  const { gc } = globalThis as { readonly gc?: () => void }
+/** Collects garbage: all of it, or the young objects only. */
+export const collect = (type: "major" | "minor" = "major"): void => {
+  const { gc } = globalThis as { readonly gc?: (options: { readonly type: string }) => void }
   if (gc === undefined) throw new Error("run node with --expose-gc")
-  gc()
+  gc({ type })
 }
 
 /** Bytes in use on the heap. */

@@ -66,11 +66,11 @@ export type Rules = Pick<ChildSpec, "restart" | "shutdown" | "significant">
 export type PidOf<Spec extends Pick<ChildSpec, "start">> = Exclude<Awaited<ReturnType<Spec["start"]>>, "ignore">
 
 /** The restart rule of a spec. */
-export const restartOf = (spec: ChildSpec): Restart => spec.restart ?? "permanent"
+export const restartOf = (spec: Pick<ChildSpec, "restart">): Restart => spec.restart ?? "permanent"
 
 /** The kind of a spec. */
-export const typeOf = (spec: ChildSpec): ChildType => spec.type ?? "worker"
+export const typeOf = (spec: Pick<ChildSpec, "type">): ChildType => spec.type ?? "worker"
 
 /** The shutdown rule of a spec. */
-export const shutdownOf = (spec: ChildSpec): Shutdown =>
+export const shutdownOf = (spec: Pick<ChildSpec, "shutdown" | "type">): Shutdown =>
   spec.shutdown ?? (typeOf(spec) === "supervisor" ? "infinity" : 5000)

@@ -19,7 +19,7 @@ import {
 } from "../core/index.ts"
 import type * as Effect from "effect/Effect"
 import type { Chances } from "../time/index.ts"
-import { SmallSet } from "./smallSet.ts"
+import { Links, SmallSet } from "./smallSet.ts"
 import type { Mailbox, Receiver } from "./mailbox.ts"
 import type { ProcessTable } from "./processTable.ts"
 import type { RunQueue } from "./runQueue.ts"
@@ -157,6 +157,8 @@ export interface Kernel extends System {
   readonly undelivered: (kind: "dead" | "unexpected", target: Pid | Name, message: unknown) => void
 }
 
+const nobody: ReadonlyArray<Cell> = []
+
 export class Cell implements Pid<unknown> {
   readonly id: number
   label: string
@@ -170,7 +172,8 @@ export class Cell implements Pid<unknown> {
   name: string | undefined = undefined
   mailbox: Mailbox | undefined = undefined
   receivers: Array<Receiver> | undefined = undefined
-  links: SmallSet<Cell> | undefined = undefined
+  /** One link is stored without a set: most processes have only that to their parent. */
+  #links: Cell | Links<Cell> | undefined = undefined
   watchers: SmallSet<Watcher> | undefined = undefined
   resources: SmallSet<Resource> | undefined = undefined
   /** Links whose exit signals this process ignores, because one of its actors handles them. */
@@ -215,6 +218,41 @@ export class Cell implements Pid<unknown> {
   /** Prints a pid as one line, such as `<0.12.0> chat c1`, without its kernel. */
   [inspected](): string {
     return `${this} ${this.label}${this.dead ? " (dead)" : ""}`
+  }
+
+  /** The processes that it is linked to now. */
+  get links(): ReadonlyArray<Cell> {
+    const links = this.#links
+    if (links === undefined) return nobody
+    return links instanceof Cell ? [links] : links.all
+  }
+
+  isLinked(other: Cell): boolean {
+    const links = this.#links
+    return links instanceof Cell ? links === other : links?.has(other) === true
+  }
+
+  /** Adds one side of a link. */
+  addLink(other: Cell): void {
+    const links = this.#links
+    if (links === undefined) this.#links = other
+    else if (links instanceof Links) links.add(other)
+    else {
+      this.#links = new Links()
+      this.#links.add(links)
+      this.#links.add(other)
+    }
+  }
+
+  /** Removes one side of a link. */
+  removeLink(other: Cell): void {
+    if (this.#links === other) this.#links = undefined
+    else if (this.#links instanceof Links) this.#links.delete(other)
+  }
+
+  /** Removes its side of all links. */
+  removeLinks(): void {
+    this.#links = undefined
   }
 
   own(resource: Resource): void {

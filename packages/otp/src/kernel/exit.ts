@@ -14,7 +14,6 @@
 import { exitMessage, type ExitReason, isAbnormal, OtherSystem } from "../core/index.ts"
 import type { Cell, Resource, Watcher } from "./cell.ts"
 import { deliver } from "./delivery.ts"
-import { SmallSet } from "./smallSet.ts"
 import type { Signal } from "./cell.ts"
 
 /** Whether a process ended by its own doing or was ended by a signal. */
@@ -78,22 +77,22 @@ const reap = (cell: Cell, reason: ExitReason): void => {
 const nobody: ReadonlyArray<never> = []
 
 /** Removes the links of a process; returns the processes that get an exit signal. */
-const severed = (cell: Cell, links: SmallSet<Cell>): ReadonlyArray<Cell> => {
+const severed = (cell: Cell): ReadonlyArray<Cell> => {
   const { notifies } = cell.behaviour
-  if (notifies !== undefined && links.has(notifies)) {
-    links.delete(notifies)
-    notifies.links?.delete(cell)
+  if (notifies !== undefined) {
+    cell.removeLink(notifies)
+    notifies.removeLink(cell)
   }
-  if (links.size === 0) return nobody
-  const peers = links.all
-  for (const peer of peers) peer.links?.delete(cell)
+  const peers = cell.links
+  for (const peer of peers) peer.removeLink(cell)
+  cell.removeLinks()
   return peers
 }
 
 /** Ends a process. */
 export const die = (cell: Cell, reason: ExitReason, origin: Origin): void => {
   if (cell.dead) return
-  const { kernel, links, watchers } = cell
+  const { kernel, watchers } = cell
   const crash = origin === "own" && isAbnormal(reason) ? kernel.crashOf(cell, reason) : undefined
   const dropped = cell.mailbox?.size ?? 0
   cell.dead = true
@@ -101,11 +100,10 @@ export const die = (cell: Cell, reason: ExitReason, origin: Origin): void => {
   kernel.forget(cell)
   cell.mailbox = undefined
   cell.receivers = undefined
-  cell.links = undefined
   cell.watchers = undefined
   cell.absorbs = undefined
   cell.parent = undefined
-  const peers = links === undefined ? nobody : severed(cell, links)
+  const peers = severed(cell)
   kernel.post(new Aftermath(cell, peers, watchers?.all ?? nobody))
   cell.handling = undefined
   if (crash !== undefined) kernel.publish(crash)
@@ -129,9 +127,7 @@ export const sameSystem = (one: Cell, other: Cell): void => {
 
 /** Links two processes. A second link, or a link of a process with itself, changes nothing. */
 export const join = (one: Cell, other: Cell): void => {
-  if (one === other || other.links?.has(one) === true) return
-  one.links ??= new SmallSet()
-  other.links ??= new SmallSet()
-  one.links.add(other)
-  other.links.add(one)
+  if (one === other || other.isLinked(one)) return
+  one.addLink(other)
+  other.addLink(one)
 }

@@ -7,12 +7,22 @@
  * FEW1. It holds each thing once, in the order of adding.
  * FEW2. Adding and removing take constant time.
  */
+import { CellMap } from "./cellMap.ts"
+
+/** A set of many things. */
+interface ManySet<A> extends Iterable<A> {
+  readonly size: number
+  has(thing: A): boolean
+  add(thing: A): unknown
+  delete(thing: A): boolean
+}
+
 export class SmallSet<A extends object> {
   /** The oldest things, oldest first. They are older than everything in `#others`. */
   #one: A | undefined = undefined
   #two: A | undefined = undefined
   #three: A | undefined = undefined
-  #others: Set<A> | undefined = undefined
+  #others: ManySet<A> | undefined = undefined
 
   get size(): number {
     const few = this.#one === undefined ? 0 : this.#two === undefined ? 1 : this.#three === undefined ? 2 : 3
@@ -46,8 +56,15 @@ export class SmallSet<A extends object> {
     else if (this.#one === undefined) this.#one = thing
     else if (this.#two === undefined) this.#two = thing
     else if (this.#three === undefined) this.#three = thing
-    else if (this.#others === undefined) this.#others = new Set([thing])
-    else this.#others.add(thing)
+    else {
+      this.#others ??= this.many()
+      this.#others.add(thing)
+    }
+  }
+
+  /** The set for those that have no place in this object. */
+  protected many(): ManySet<A> {
+    return new Set()
   }
 
   delete(thing: A): void {
@@ -60,5 +77,12 @@ export class SmallSet<A extends object> {
       this.#three = undefined
     } else if (this.#three === thing) this.#three = undefined
     else this.#others?.delete(thing)
+  }
+}
+
+/** The links of a process that has several. */
+export class Links<A extends { readonly id: number }> extends SmallSet<A> {
+  protected override many(): ManySet<A> {
+    return new CellMap<A>()
   }
 }

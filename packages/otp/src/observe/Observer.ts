@@ -223,7 +223,7 @@ export const inspect = (pid: Pid): Inspection | undefined => {
     trapExit: cell.trap,
     mailbox: mailOf(cell),
     state: shownState(cell),
-    links: (cell.links?.all ?? []).slice(0, mostTies),
+    links: cell.links.slice(0, mostTies),
     monitors: monitorsOf(cell).slice(0, mostTies),
     chart: isSensitive(cell) ? undefined : actorChart(cell)
   }

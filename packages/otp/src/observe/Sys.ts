@@ -172,7 +172,7 @@ export const status = (target: Pid | Name, options: Options = {}): Promise<Statu
       parent: cell.parent,
       trapExit: cell.trap,
       queueLength: cell.mailbox?.size ?? 0,
-      links: cell.links?.all ?? [],
+      links: cell.links,
       state: shown === undefined ? cell.behaviour.inspect?.() : shown.state,
       statistics: statistics(cell)
     }

@@ -69,7 +69,7 @@ const stateOf = ({ behaviour }: Cell): unknown => {
 /** Estimates the bytes a process holds. */
 export const memoryOf = (cell: Cell): number => {
   const { links, watchers, resources, receivers } = cell
-  const entries = (links?.size ?? 0) + (watchers?.size ?? 0) + (resources?.size ?? 0) + (receivers?.length ?? 0)
+  const entries = links.length + (watchers?.size ?? 0) + (resources?.size ?? 0) + (receivers?.length ?? 0)
   const walk: Walk = { left: most, seen: new Set() }
   return Math.round(bytes.cell + entries * bytes.entry + attempt(stateOf(cell), walk) + mailSize(cell, walk))
 }

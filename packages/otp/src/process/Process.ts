@@ -271,8 +271,8 @@ export const link = (self: Pid, other: Pid): true => {
 /** Removes the link between two processes, if there is one. An `Exit` in the mailbox stays there. */
 export const unlink = (self: Pid, other: Pid): true => {
   const [one, two] = [cellIn(self), cellIn(other)]
-  one.links?.delete(two)
-  two.links?.delete(one)
+  one.removeLink(two)
+  two.removeLink(one)
   return true
 }
 
@@ -581,7 +581,7 @@ export const info = (pid: Pid): Info | undefined => {
     parent: cell.parent,
     trapExit: cell.trap,
     queueLength: cell.mailbox?.size ?? 0,
-    links: cell.links?.all ?? [],
+    links: cell.links,
     status: cell.status
   }
 }

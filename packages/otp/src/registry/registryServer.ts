@@ -121,7 +121,7 @@ export class RegistryState {
     if (this.#tables.length === 1) return "goOn"
     const index = this.#tables.findIndex((table) => table.self === cell)
     if (index === -1) return "goOn"
-    if (!mayRestart(this.self, this.window, { id: `partition ${index}` })) return "giveUp"
+    if (!mayRestart(this.self, this.window, `partition ${index}`)) return "giveUp"
     this.#tables[index] = this.#start(index)
     return "goOn"
   }

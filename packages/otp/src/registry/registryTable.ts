@@ -115,7 +115,7 @@ export class RegistryTable {
   #member(cell: Cell): Member {
     const existing = this.#members.get(cell)
     if (existing !== undefined) return existing
-    const linkedBefore = cell.links?.has(this.#self) === true
+    const linkedBefore = cell.isLinked(this.#self)
     const member = new Member(linkedBefore, this.#gone)
     this.#members.set(cell, member)
     cell.watch(member)
@@ -130,8 +130,8 @@ export class RegistryTable {
   }
 
   #unlink(cell: Cell): void {
-    cell.links?.delete(this.#self)
-    this.#self.links?.delete(cell)
+    cell.removeLink(this.#self)
+    this.#self.removeLink(cell)
   }
 
   readonly #gone = (cell: Cell): void => {

@@ -156,7 +156,7 @@ const ask = <A>(supervisor: SupervisorTarget, message: DynamicRequest): Promise<
 export const startChild = <P extends Pid, Child extends P, Extra extends ReadonlyArray<unknown> = []>(
   supervisor: DynamicTarget<P, Extra>,
   spec: DynamicChildSpec<Child, NoInferEach<Extra>>
-): Promise<Child> => alter(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
+): Promise<Child> => alter(supervisor, { _tag: "start", spec })
 
 /** Ends a child, also one that is being restarted, and removes it. Rejects with `ChildRefused` (`notFound`). */
 export const terminateChild = (supervisor: SupervisorTarget, child: Pid): Promise<void> =>

@@ -29,15 +29,15 @@ export type AutoShutdown = "never" | "anySignificant" | "allSignificant"
 export type Verdict = "goOn" | "giveUp"
 
 /** Records a restart. If it exceeds the limit, reports that, because the supervisor then ends in order. */
-export const mayRestart = (self: Cell, window: RestartWindow, spec: Pick<ChildSpec, "id">): boolean => {
+export const mayRestart = (self: Cell, window: RestartWindow, id: string): boolean => {
   const { kernel } = self
   if (window.allows(kernel.clock.now())) {
     kernel.restarts++
-    kernel.observer?.restarted(self, spec.id, window.total)
+    kernel.observer?.restarted(self, id, window.total)
     return true
   }
-  kernel.report(self, new RestartLimit({ id: spec.id, limit: window.limit }), true)
-  kernel.observer?.escalated(self, spec.id, window.total, window.limit)
+  kernel.report(self, new RestartLimit({ id, limit: window.limit }), true)
+  kernel.observer?.escalated(self, id, window.total, window.limit)
   return false
 }
 
@@ -125,7 +125,7 @@ export class Supervising {
   }
 
   async restart(entry: ChildEntry): Promise<Verdict> {
-    if (!mayRestart(this.self, this.window, entry.spec)) return "giveUp"
+    if (!mayRestart(this.self, this.window, entry.spec.id)) return "giveUp"
     const group = this.#group(entry)
     await this.end(group.filter((other) => other !== entry))
     for (const other of group) {

@@ -18,6 +18,12 @@ import {
 import { endChild, link } from "../process/index.ts"
 import { Cell, ofThrown } from "../kernel/index.ts"
 
+/** A spec of any supervisor; a child of a dynamic one may have no id. */
+export type StartedSpec = Omit<ChildSpec, "id"> & Partial<Pick<ChildSpec, "id">>
+
+/** The id of a spec in reports. */
+export const idOf = (spec: StartedSpec): string => spec.id ?? "undefined"
+
 /** The result of a start: a process, none because it was ignored, or a failure. */
 export type ChildStart =
   | { readonly _tag: "Up"; readonly cell: Cell }
@@ -32,9 +38,9 @@ const failedWith = (error: unknown): ChildStart => {
 const noProcess = (id: string, answer: unknown): TypeError =>
   new TypeError(`the start of child "${id}" answered ${format(answer)}: answer the pid it started, or "ignore"`)
 
-const upIn = (supervisor: Cell, spec: ChildSpec, pid: Pid | "ignore"): ChildStart => {
+const upIn = (supervisor: Cell, spec: StartedSpec, pid: Pid | "ignore"): ChildStart => {
   if (pid === "ignore") return { _tag: "Ignored" }
-  if (!(pid instanceof Cell)) return failedWith(noProcess(spec.id, pid))
+  if (!(pid instanceof Cell)) return failedWith(noProcess(idOf(spec), pid))
   if (supervisor.dead) {
     void endChild(pid.kernel.root, pid, shutdownOf(spec))
     return failedWith(new ProcessExit({ pid: supervisor, reason: supervisor.reason }))
@@ -51,7 +57,11 @@ const isLater = (started: Pid | "ignore" | Promise<Pid | "ignore">): started is 
   typeof started === "object" && started !== null && "then" in started
 
 /** Starts a child; returns the result of `then`, synchronously if the start is synchronous. */
-export const startChild = <A>(supervisor: Cell, spec: ChildSpec, then: (started: ChildStart) => A): A | Promise<A> => {
+export const startChild = <A>(
+  supervisor: Cell,
+  spec: StartedSpec,
+  then: (started: ChildStart) => A
+): A | Promise<A> => {
   let pid: Pid | "ignore" | Promise<Pid | "ignore">
   try {
     pid = spec.start(supervisor)

@@ -21,8 +21,8 @@ import {
   typeOf
 } from "../core/index.ts"
 import { endChild } from "../process/index.ts"
-import { Cell, deliver } from "../kernel/index.ts"
-import { startChild } from "./childStart.ts"
+import { Cell, CellMap, deliver } from "../kernel/index.ts"
+import { idOf, startChild, type StartedSpec } from "./childStart.ts"
 import { checkAmount, specError } from "./optionRules.ts"
 import { RestartWindow } from "./restartWindow.ts"
 import { type Callbacks, ServerResult } from "../server/index.ts"
@@ -40,7 +40,7 @@ export interface DynamicPlan {
 }
 
 /** The spec that a dynamic supervisor receives: its `start` takes the supervisor's extra arguments too. */
-export interface ExtendedSpec extends Omit<ChildSpec, "start"> {
+export interface ExtendedSpec extends Omit<StartedSpec, "start"> {
   readonly start: (parent: Pid, ...extra: never) => ReturnType<ChildSpec["start"]>
 }
 
@@ -64,9 +64,9 @@ export class Dynamic {
   readonly window: RestartWindow
   readonly maxChildren: number
   readonly extra: ReadonlyArray<unknown>
-  readonly running = new Map<Cell, ChildSpec>()
+  readonly running = new CellMap<Cell, StartedSpec>()
   /** By the last process of each child. */
-  readonly restarting = new Map<Cell, ChildSpec>()
+  readonly restarting = new Map<Cell, StartedSpec>()
 
   constructor(self: Cell, plan: DynamicPlan) {
     this.self = self
@@ -78,7 +78,7 @@ export class Dynamic {
   /** Starts a child, and returns the result of `then`. */
   add<A>(extended: ExtendedSpec, then: (outcome: Outcome) => A): A | Promise<A> {
     const spec = this.#closed(extended)
-    if (this.running.size + this.restarting.size >= this.maxChildren) return then(refused("maxChildren", spec.id))
+    if (this.running.size + this.restarting.size >= this.maxChildren) return then(refused("maxChildren", idOf(spec)))
     return startChild(this.self, spec, (started) => {
       if (started._tag === "Ignored") return then({ error: new StartIgnored() })
       if (started._tag === "Failed") return then({ error: new StartFailed({ reason: started.reason }) })
@@ -87,17 +87,17 @@ export class Dynamic {
     })
   }
 
-  #closed(spec: ExtendedSpec): ChildSpec {
-    if (this.extra.length === 0) return spec as ChildSpec
+  #closed(spec: ExtendedSpec): StartedSpec {
+    if (this.extra.length === 0) return spec as StartedSpec
     const start = spec.start as (parent: Pid, ...extra: ReadonlyArray<unknown>) => ReturnType<ChildSpec["start"]>
     return { ...spec, start: (parent) => start(parent, ...this.extra) }
   }
 
   async terminate(cell: Cell): Promise<Outcome> {
+    if (!(cell instanceof Cell)) return refused("notFound", "")
     if (this.restarting.delete(cell)) return { ok: undefined }
     const spec = this.running.get(cell)
-    if (spec === undefined)
-      return cell instanceof Cell ? refused("notFound", cell.label, cell) : refused("notFound", "")
+    if (spec === undefined) return refused("notFound", cell.label, cell)
     await endChild(this.self, cell, shutdownOf(spec))
     this.running.delete(cell)
     return { ok: undefined }
@@ -120,8 +120,8 @@ export class Dynamic {
     return spec === undefined ? "goOn" : this.#restart(cell, spec)
   }
 
-  #restart(cell: Cell, spec: ChildSpec): Verdict | Promise<Verdict> {
-    if (!mayRestart(this.self, this.window, spec)) return "giveUp"
+  #restart(cell: Cell, spec: StartedSpec): Verdict | Promise<Verdict> {
+    if (!mayRestart(this.self, this.window, idOf(spec))) return "giveUp"
     return startChild(this.self, spec, (started): Verdict => {
       if (started._tag === "Up") this.running.set(started.cell, spec)
       if (started._tag === "Failed") {
@@ -133,13 +133,13 @@ export class Dynamic {
   }
 
   async endAll(): Promise<void> {
-    await Promise.all([...this.running].map(([cell, spec]) => endChild(this.self, cell, shutdownOf(spec))))
+    await Promise.all(this.running.entries.map(([cell, spec]) => endChild(this.self, cell, shutdownOf(spec))))
   }
 
   get infos(): ReadonlyArray<ChildInfo> {
-    const running = [...this.running].map(([cell, spec]) => ({ id: spec.id, pid: cell, type: typeOf(spec) }))
+    const running = this.running.entries.map(([cell, spec]) => ({ id: idOf(spec), pid: cell, type: typeOf(spec) }))
     const restarting = [...this.restarting.values()].map((spec) => ({
-      id: spec.id,
+      id: idOf(spec),
       pid: "restarting" as const,
       type: typeOf(spec)
     }))
@@ -156,7 +156,7 @@ const handle = <A>(state: Dynamic, request: DynamicRequest, then: (outcome: Outc
   if (request._tag === "which") return then({ ok: state.infos })
   if (request._tag === "count") return then({ ok: countOf(state.infos) })
   if (request._tag !== "start") return state.terminate(request.cell).then(then)
-  const wrong = specError(request.spec) ?? significantError(request.spec)
+  const wrong = specError(request.spec, false) ?? significantError(request.spec)
   return wrong === undefined ? state.add(request.spec, then) : then({ error: wrong })
 }
 

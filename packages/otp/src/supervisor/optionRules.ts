@@ -25,7 +25,10 @@ export const checkCount = (option: string, value: unknown, boundless = false): v
 }
 
 /** Returns the error of a child spec, if any. */
-export const specError = (spec: Omit<ChildSpec, "start"> & { readonly start: unknown }): InvalidOption | undefined => {
+export const specError = (
+  spec: Omit<ChildSpec, "id" | "start"> & { readonly id?: unknown; readonly start: unknown },
+  needsId = true
+): InvalidOption | undefined => {
   if (typeof spec !== "object" || spec === null) {
     return new InvalidOption({
       option: "child spec",
@@ -34,7 +37,8 @@ export const specError = (spec: Omit<ChildSpec, "start"> & { readonly start: unk
     })
   }
   const { id, start, restart, shutdown, type } = spec
-  if (typeof id !== "string") return new InvalidOption({ option: "id", value: id, allowed: "a string" })
+  if (typeof id !== "string" && (needsId || id !== undefined))
+    return new InvalidOption({ option: "id", value: id, allowed: "a string" })
   if (typeof start !== "function") {
     return new InvalidOption({ option: "start", value: start, allowed: "a function that starts the child" })
   }

@@ -15,7 +15,7 @@ import { Dynamic } from "./dynamicServer.ts"
 const forEver = Number.POSITIVE_INFINITY
 
 const isTarget = (target: unknown): target is Pid | Name =>
-  typeof target === "object" && target !== null && ("whereis" in target || target instanceof Cell)
+  typeof target === "object" && target !== null && (target instanceof Cell || "whereis" in target)
 
 /** The process of a supervisor, living or dead; `undefined` when its address has none. Throws `NotASupervisor`. */
 export const supervisorAt = (target: Pid | Name): Cell | undefined => {

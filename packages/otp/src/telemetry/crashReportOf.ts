@@ -46,6 +46,6 @@ export const crashReport = (cell: Cell, reason: ExitReason, ended: boolean): Cra
   state: shownState(cell),
   queueLength: cell.mailbox?.size ?? 0,
   parent: cell.parent,
-  links: (cell.links?.all ?? []).slice(0, mostLinks),
+  links: cell.links.slice(0, mostLinks),
   at: cell.kernel.clock.now()
 })

@@ -66,7 +66,7 @@ describe("SUPS3 no request kills a supervisor", () => {
     }
     for (const nothing of [null, undefined, 1]) {
       await expect(Supervisor.startChild(top, untyped(nothing))).rejects.toEqual(invalid("child spec"))
-      await expect(DynamicSupervisor.startChild(dynamic, untyped(nothing))).rejects.toEqual(invalid("start"))
+      await expect(DynamicSupervisor.startChild(dynamic, untyped(nothing))).rejects.toEqual(invalid("child spec"))
     }
     expect(await Supervisor.countChildren(top)).toMatchObject({ specs: 1, active: 1 })
     expect(await DynamicSupervisor.countChildren(dynamic)).toMatchObject({ specs: 0 })

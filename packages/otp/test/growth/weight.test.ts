@@ -37,10 +37,10 @@ test("an idle server weighs less than 500 bytes", async () => {
   await System.stop(system)
 })
 
-test("a process that waits in a receive weighs less than 2 kB", async () => {
+test("a process that waits in a receive weighs less than 1 kB", async () => {
   const system = System.make()
   const body = (self: Parameters<typeof Process.receive>[0]) => Process.receive(self)
-  expect(await weigh(20_000, () => Process.spawn(system, body))).toBeLessThan(2048)
+  expect(await weigh(20_000, () => Process.spawn(system, body))).toBeLessThan(1024)
   await System.stop(system)
 })
 
