@@ -56,6 +56,7 @@ const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
   group("Conversations", [
     page("The log of a conversation", "/history"),
     page("Long conversations", "/long-conversations"),
+    page("Memory", "/memory"),
     page("Reasoning", "/reasoning"),
     page("Images and files", "/multi-modal"),
     page("Cost", "/cost")

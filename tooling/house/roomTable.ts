@@ -19,7 +19,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     time channel machine/chart | core | kernel | process | telemetry | system | machine/host | machine server | supervisor
     | application observe registry task testing`),
   "packages/chat": floors(`
-    errors json | async schema | values | model | record blob | compaction | events | adapter | tool | gate | options past | agents
+    errors json | async schema | values | model | record blob | memory | compaction | events | adapter | tool | gate | options past | agents
     | call stopConditions request | batch | lists step | store | inbox | loop | dispatch session view | family | children mail | live
     | troupe | observe`),
   "packages/testing": floors("law | faults ports replay stores"),

@@ -9,5 +9,3 @@ import { plan, readResult, searchHistory } from "./past/pastTools.ts"
 
 /** Makes compactors for the option `compaction`, their strategies, and the tools `plan`, `read_result` and `search_history`. */
 export const Compaction = { make, prune, summarise, window, plan, readResult, searchHistory } as const
-
-export type { Compactor } from "./compaction/Compactor.ts"

@@ -124,6 +124,7 @@ const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
       return owner.options?.blobs?.read(blob)
     },
     ...(owner.options?.chat?.past === undefined ? {} : { past: pastOf(living) }),
+    ...(owner.options?.chat?.memories === undefined ? {} : { memories: memoriesOf(living) }),
     ...(owner.options?.chat?.subagent === undefined
       ? {}
       : {
@@ -149,6 +150,11 @@ const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
 const pastOf = (living: () => ChatHandle): NonNullable<ChatHandle["past"]> => ({
   messages: () => living().past?.messages() ?? [],
   search: async (query, options) => living().past?.search(query, options) ?? []
+})
+
+const memoriesOf = (living: () => ChatHandle): NonNullable<ChatHandle["memories"]> => ({
+  turn: () => living().memories?.turn(),
+  recall: async (query, limit) => living().memories?.recall(query, limit) ?? []
 })
 
 const runChild = ({ id, subagent }: ChatHandle, call: SubagentCall): Promise<Returned> => {

@@ -59,6 +59,12 @@ export const toolOutcome = (
       const began = toolOutcome(toolCall, handlerResultOf(toolCall, result), rules, ended)
       return { ...began, message: { ...began.message, metadata: { task: result.task } } }
     }
+    case "memory_noted": {
+      const noted = toolOutcome(toolCall, handlerResultOf(toolCall, result), rules, ended)
+      return noted.outcome === "completed"
+        ? { ...noted, message: { ...noted.message, metadata: { ...result.metadata } } }
+        : noted
+    }
     case "child_waits":
       return toolOutcome(toolCall, handlerResultOf(toolCall, result), rules, ended)
     case "ok":

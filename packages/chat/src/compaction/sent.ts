@@ -92,10 +92,3 @@ export const trailingNote = ({ messages, compaction }: Thread): ReadonlyArray<Us
   if (plan === undefined || upTo > messages.length || planFrom(messages, upTo) !== undefined) return []
   return [{ role: "user", content: `[The present plan of this conversation:]\n<plan>\n${plan}\n</plan>` }]
 }
-
-/** The name of the tool that recalls memories. */
-const recallTool = "recall"
-
-/** Whether a message is the result of a call that recalled memories, which a summary leaves out. */
-export const isRecalled = (message: Message, names: ReadonlyMap<string, string>): boolean =>
-  message.role === "tool" && names.get(message.toolCallId) === recallTool

@@ -1,5 +1,6 @@
 /** The request for a summary: instructions, and the messages as a text that is data to the model. */
-import { isRecalled, resultOf } from "./sent.ts"
+import { isRecalled } from "../memory/index.ts"
+import { resultOf } from "./sent.ts"
 import { tokensOf } from "./estimate.ts"
 import type { ContentPart, Message } from "../model/index.ts"
 import { mediaText } from "../model/index.ts"

@@ -320,6 +320,7 @@ const sessionReasons = [
   "store_closed",
   "store_without_log",
   "store_without_waiting",
+  "store_without_memories",
   "unknown_chat",
   "unknown_agent",
   "unknown_tool",
@@ -376,6 +377,7 @@ const sessionReasons = [
  * - `chat_exists`: a conversation of that id exists already
  * - `store_without_log`: the store keeps only the newest record
  * - `store_without_waiting`: the store does not list what conversations wait for
+ * - `store_without_memories`: the store keeps no memories
  * - `store_closed`: the store was closed
  * - `chat_died`, `chat_stopped`, `troupe_stopped`: the process is gone
  * - `moved`: the chat has left this process, and its next start continues it; ask `troupe.chat(id)` again. With the option

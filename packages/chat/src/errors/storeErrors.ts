@@ -16,6 +16,8 @@ const advice = {
   store_closed: (id) => `The store is closed, and the chat ${id} out of its reach; open another`,
   store_without_waiting: () =>
     "The store does not list what conversations wait for; start the Troupe with a store that has `waiting`, as those of @troupe/store have",
+  store_without_memories: () =>
+    "The store keeps no memories; start the Troupe with a store that has `memories`, as those of @troupe/store have",
   store_without_log: (id) => `The store keeps no log of the chat ${id}; start the Troupe with a SessionStore`
 } as const satisfies Readonly<Record<string, (id: string, seq: number | undefined) => string>>
 

@@ -6,8 +6,11 @@
  * @module
  */
 export { historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
+export { forgottenMs, memoryListOptions, memoryScope, mostMemories, recallOptions } from "./memoryList.ts"
+export type { MemoryList, MemoryListOptions, RecallOptions } from "./memoryList.ts"
 export { queryWords, rankedMessages, searchOptions, stemOf } from "./messageSearch.ts"
 export type { FoundMessage, SearchOptions } from "./messageSearch.ts"
 export type { Wait, WaitList, WaitOptions } from "./waitList.ts"
 export { waitCursor, waitOptions } from "./waitList.ts"
+export type { Memory, MemoryChange } from "../memory/index.ts"
 export { waitsOf } from "../record/index.ts"

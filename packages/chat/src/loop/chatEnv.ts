@@ -41,6 +41,7 @@ import {
   terminalCondition,
   turnSpent
 } from "../stopConditions/index.ts"
+import type { MemoryChange } from "../memory/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { lastEvents } from "./endTurn.ts"
 import { type WaitEnd, waitEnded } from "./suspensionExpiry.ts"
@@ -131,6 +132,8 @@ export interface StepFinish
 export interface Saving {
   readonly record: Conversation
   readonly takes?: ReadonlyArray<string>
+  /** What its turn changes of the memories; absent before the end of a turn. */
+  readonly changes?: ReadonlyArray<MemoryChange> | undefined
 }
 
 /** Asks the stop conditions about a step that ended, for a turn that is to stop or not. Throws what they throw. */
@@ -384,7 +387,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
 
   /** Saves a record (ENV2). */
   save(saving: Saving): void | Promise<void> {
-    return this.#parts.commit?.(this.#complete(saving), saving.takes)
+    return this.#parts.commit?.(this.#complete(saving), saving.takes, saving.changes)
   }
 
   /** Saves the record of a running step, if its journal is to be stored. */

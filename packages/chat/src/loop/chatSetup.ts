@@ -10,7 +10,8 @@
 import { StateMachine } from "@troupe/otp"
 import { type DoneActorEvent, type ErrorActorEvent, setup } from "xstate"
 import { chatActors, chatEffects } from "./chatActors.ts"
-import { afterHooks, mustAnnounce, mustBegin, mustReport, withoutHooks } from "./lifecycleHooks.ts"
+import { afterHooks, isFailure, mustAnnounce, mustBegin, mustReport, withoutHooks } from "./lifecycleHooks.ts"
+import { changesOf } from "../memory/index.ts"
 import {
   arrivalsLost,
   atMoment,
@@ -71,10 +72,18 @@ const takesOf = ({ inbox, before }: ChatContext): ReadonlyArray<string> => {
   return before?.inputs === undefined ? takes : [...takes, ...before.inputs]
 }
 
+/** What the turn that has ended changes of the memories (MEMO1). */
+const rememberedBy = ({ result, turn, record: { thread, inputs = [] } }: ChatContext) => {
+  if (result === undefined || isFailure(original(result))) return undefined
+  const continues = turn?.messages.every(({ role }) => role === "tool") === true
+  return changesOf(thread.messages, inputs[0], continues)
+}
+
 /** The record to commit: the rows of the inputs that it has in its thread leave with it. */
 export const commitOf = ({ context }: { readonly context: ChatContext }) => ({
   ...savingOf({ context }),
   takes: takesOf(context),
+  changes: rememberedBy(context),
   turn: context.turn?.id
 })
 

@@ -75,7 +75,8 @@ const failures: ReadonlySet<string> = new Set([
   "hook_crashed"
 ])
 
-const isFailure = ({ haltedReason, metadata }: ChatResult): boolean =>
+/** Whether a turn ended by failure. */
+export const isFailure = ({ haltedReason, metadata }: Pick<ChatResult, "haltedReason" | "metadata">): boolean =>
   failures.has(haltedReason) || metadata["haltHook"] !== undefined
 
 /** The hooks that are due, with the data they read. `stopping` is whether the turn is to stop (HOOK5). */

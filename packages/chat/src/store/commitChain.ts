@@ -13,6 +13,7 @@
 import { isConflict, isFenced } from "../errors/index.ts"
 import { type Conversation, entriesBetween, type Entry, isSameRecord } from "../record/index.ts"
 import { ignoreRejection } from "../async/index.ts"
+import type { MemoryChange } from "../memory/index.ts"
 import { blank } from "./commitLog.ts"
 import type { Appending } from "./sessionStore.ts"
 import { isUnanswered } from "./storeCall.ts"
@@ -37,7 +38,11 @@ export abstract class CommitChain {
   }
 
   /** Writes entries; resolves with the record that the store has then. */
-  protected abstract append(entries: ReadonlyArray<Entry>, appending: Appending): Promise<Conversation>
+  protected abstract append(
+    entries: ReadonlyArray<Entry>,
+    appending: Appending,
+    changes: ReadonlyArray<MemoryChange>
+  ): Promise<Conversation>
 
   /** Reads the record that the store has. */
   protected abstract load(): Promise<Conversation | undefined>
@@ -51,9 +56,9 @@ export abstract class CommitChain {
   /** Called when a save has failed; returns the error to throw, or a promise of it. */
   protected abstract failed(error: unknown): unknown
 
-  /** Saves the chat's record, in whose thread the inputs `takes` are; the next phase waits for it. */
-  commit(record: Conversation, takes: ReadonlyArray<string> = none): Promise<void> {
-    return this.#queue(() => this.#commit(record, takes))
+  /** Saves the chat's record as {@link SaveRecord} does. */
+  commit(...saving: Parameters<SaveRecord>): Promise<void> {
+    return this.#queue(() => this.#commit(...saving))
   }
 
   /** Runs a write when those before it are over. */
@@ -68,14 +73,14 @@ export abstract class CommitChain {
     return writing
   }
 
-  async #commit(record: Conversation, takes: ReadonlyArray<string>): Promise<void> {
+  async #commit(...[record, takes = none, changes = none]: Parameters<SaveRecord>): Promise<void> {
     try {
       if (this.#doubted !== undefined) await this.#closeDoor()
     } catch (error) {
       throw await this.failed(error)
     }
     try {
-      this.#record = await this.#write(entriesBetween(this.#record ?? blank(record.id), record), takes)
+      this.#record = await this.#write(entriesBetween(this.#record ?? blank(record.id), record), takes, changes)
     } catch (error) {
       if (isConflict(error)) this.overtaken()
       else if (!isFenced(error)) {
@@ -88,8 +93,12 @@ export abstract class CommitChain {
     this.saved(record)
   }
 
-  #write(entries: ReadonlyArray<Entry>, takes: ReadonlyArray<string>): Promise<Conversation> {
-    return this.append(entries, { after: this.version, record: this.#record, takes })
+  #write(
+    entries: ReadonlyArray<Entry>,
+    takes: ReadonlyArray<string>,
+    changes: ReadonlyArray<MemoryChange>
+  ): Promise<Conversation> {
+    return this.append(entries, { after: this.version, record: this.#record, takes }, changes)
   }
 
   /** Whether the store has the record of the write that failed (DOOR3). If the empty write fails too, the next save repeats it. */
@@ -107,7 +116,7 @@ export abstract class CommitChain {
     if (doubted === undefined) return false
     let hasCome = false
     try {
-      this.#record = await this.#write(none, none)
+      this.#record = await this.#write(none, none, none)
     } catch (error) {
       if (!isConflict(error)) throw error
       const stored = await this.load()
@@ -129,5 +138,12 @@ export abstract class CommitChain {
   }
 }
 
-/** Saves a chat's record, in whose thread the inputs `takes` are; the next phase waits for it. */
-export type SaveRecord = (record: Conversation, takes?: ReadonlyArray<string>) => void | Promise<void>
+/**
+ * Saves a chat's record, in whose thread the inputs `takes` are, and the changes of memories of its turn (MEMO1); the next phase waits for
+ * it.
+ */
+export type SaveRecord = (
+  record: Conversation,
+  takes?: ReadonlyArray<string>,
+  changes?: ReadonlyArray<MemoryChange>
+) => void | Promise<void>

@@ -15,6 +15,7 @@ import {
   blobOptions,
   claimOptions,
   historyOptions,
+  KeptMemories,
   listOptions,
   MemoryWaits,
   PrefixIndex,
@@ -47,6 +48,7 @@ interface Log {
 export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): SessionStore => {
   const logs = new PrefixIndex<Log>()
   const waits = new MemoryWaits()
+  const kept = new KeptMemories()
   /** The log that each returned record is of (MEMORY1). */
   const owners = new WeakMap<Conversation, Log>()
   /** The claimed epoch of each key. */
@@ -145,13 +147,14 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       Object.assign(written, { updatedAt: at, written: ++writes })
       return { input, isNew: true }
     },
-    append: (id, entries, { after, record, takes = [], fence } = {}) => {
+    append: (id, entries, { after, record, takes = [], fence, memories } = {}) => {
       const log = find(id)
       checkFence(fence)
       check(id, log, after)
       const owner = record && owners.get(record)
       if (owner !== undefined && owner !== log) throw refused("store_conflict", id, log?.commits.length ?? 0)
       for (const input of takes) log?.inbox.delete(input)
+      if (memories !== undefined) kept.change(memories.scope, memories.changes, Math.floor(clock.now()))
       if (entries.length === 0 && after === undefined) return log?.record ?? blank(id)
       return add(log, id, entries, "saved")
     },
@@ -219,6 +222,20 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
         return Array.from(logs.of(prefix)).reduce((sum, [, { blobs }]) => sum + blobs.size, 0)
       }
     },
+    memories: {
+      change: (scope, changes) => {
+        find("")
+        kept.change(scope, changes, Math.floor(clock.now()))
+      },
+      recall: (scope, options) => {
+        find("")
+        return kept.recall(scope, options)
+      },
+      list: (scope, options) => {
+        find("")
+        return kept.list(scope, options)
+      }
+    },
     keepDraft: (id, text, after, fence) => {
       const log = find(id)
       checkFence(fence)
@@ -244,6 +261,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       isClosed = true
       logs.clear()
       waits.clear()
+      kept.clear()
       fences.clear()
     }
   }

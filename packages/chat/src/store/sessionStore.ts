@@ -14,11 +14,15 @@
 
 import type { Conversation, Entry, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./commitLog.ts"
+import type { Memory, MemoryChange } from "../memory/index.ts"
 import type {
   ChatList,
   FoundMessage,
   HistoryOptions,
   ListOptions,
+  MemoryList,
+  MemoryListOptions,
+  RecallOptions,
   SearchOptions,
   Wait,
   WaitList,
@@ -68,6 +72,8 @@ export interface Appending {
   readonly takes?: ReadonlyArray<string> | undefined
   /** Refuses the write when the claimed epoch of its key is newer. */
   readonly fence?: Fence | undefined
+  /** What the entries change of the memories of a scope: in the same write, or not at all. Ignored by a store without `memories`. */
+  readonly memories?: { readonly scope: string; readonly changes: ReadonlyArray<MemoryChange> } | undefined
 }
 
 /** A key and its epoch: a claim of a newer epoch of the key makes the store refuse the writes of older epochs. */
@@ -139,7 +145,9 @@ export interface Accepted {
  *   returns them. Each wait is returned once, whatever programs call. A conversation without a process has its waits marked too.
  * - `search` returns the messages of the newest records that have a word of the query, as `Store.Lists.queryWords` gives its words, the
  *   best first. Its index, if it has one, is deleted with the conversation.
- * - `delete` removes all data of a conversation.
+ * - `delete` removes all data of a conversation. Its memories stay: they are of their scope.
+ * - `memories.change` makes changes of a scope in their order, all or none. `recall` returns memories of the scope with words of the
+ *   query, the best first; `list` returns a page of them, the newest first. No call returns a memory of another scope.
  * - `close` releases the resources of the store; later operations are refused (`store_closed`).
  *
  * **Errors**: a `SessionError`, made with {@link refused}: `store_conflict`; `store_fenced`; `unknown_chat`, `unknown_commit` and
@@ -181,6 +189,14 @@ export interface SessionStore extends Omit<RecordStore, "save"> {
         readonly put: (chat: string, id: string, bytes: Uint8Array, fence?: Fence) => Answer<void>
         readonly get: (chat: string, id: string) => Answer<Uint8Array | undefined>
         readonly size: (prefix: string) => Answer<number>
+      }
+    | undefined
+  /** The memories of each scope. A store without them has no tools of memories. */
+  readonly memories?:
+    | {
+        readonly change: (scope: string, changes: ReadonlyArray<MemoryChange>) => Answer<void>
+        readonly recall: (scope: string, options: RecallOptions) => Answer<ReadonlyArray<Memory>>
+        readonly list: (scope: string, options?: MemoryListOptions) => Answer<MemoryList>
       }
     | undefined
   /** Stores the text of a streaming reply so far; a draft that is late is dropped. */

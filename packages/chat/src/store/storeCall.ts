@@ -18,7 +18,17 @@ import type {
   ListOptions,
   SessionStore
 } from "./sessionStore.ts"
-import type { Wait, WaitList, WaitOptions, FoundMessage, SearchOptions } from "../lists/index.ts"
+import type { Memory, MemoryChange } from "../memory/index.ts"
+import type {
+  FoundMessage,
+  MemoryList,
+  MemoryListOptions,
+  RecallOptions,
+  SearchOptions,
+  Wait,
+  WaitList,
+  WaitOptions
+} from "../lists/index.ts"
 import { bestOf, rankedMessages, searchOptions } from "../lists/index.ts"
 
 export type StoreCall =
@@ -69,6 +79,9 @@ type LogCall =
   | { readonly type: "waiting"; readonly options: WaitOptions | undefined }
   | { readonly type: "escalate"; readonly askedUntil: number; readonly limit: number }
   | { readonly type: "search"; readonly options: SearchOptions }
+  | { readonly type: "changeMemories"; readonly scope: string; readonly changes: ReadonlyArray<MemoryChange> }
+  | { readonly type: "recall"; readonly scope: string; readonly options: RecallOptions }
+  | { readonly type: "listMemories"; readonly scope: string; readonly options: MemoryListOptions | undefined }
 
 /** The fence is that of the new conversation. */
 interface ForkCall {
@@ -109,6 +122,9 @@ export interface StoreValues {
   readonly waiting: WaitList
   readonly escalate: ReadonlyArray<Wait>
   readonly search: ReadonlyArray<FoundMessage>
+  readonly changeMemories: undefined
+  readonly recall: ReadonlyArray<Memory>
+  readonly listMemories: MemoryList
 }
 
 /** A store, as it is called. */
@@ -130,6 +146,9 @@ export const idOf = (call: StoreCall): string => {
     case "waiting":
     case "escalate":
     case "search":
+    case "changeMemories":
+    case "recall":
+    case "listMemories":
       return ofAll
     default:
       return call.id
@@ -188,7 +207,18 @@ const performLog = (store: SessionStore, call: LogCall): unknown => {
       return store.escalate?.(call.askedUntil, call.limit) ?? []
     case "search":
       return store.search?.(call.options) ?? searchEach(store, searchOptions(call.options))
+    case "changeMemories":
+      return memoriesOf(store).change(call.scope, call.changes)
+    case "recall":
+      return memoriesOf(store).recall(call.scope, call.options)
+    case "listMemories":
+      return memoriesOf(store).list(call.scope, call.options)
   }
+}
+
+const memoriesOf = ({ memories }: SessionStore): NonNullable<SessionStore["memories"]> => {
+  if (memories === undefined) throw refused("store_without_memories", ofAll)
+  return memories
 }
 
 /** Searches the conversations one after another, for a store without a search. */

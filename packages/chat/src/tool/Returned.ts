@@ -7,6 +7,7 @@
 import { isRecord, shortened, ToolError } from "../errors/index.ts"
 import { deepestLevels } from "../json/index.ts"
 import type { ToolCall } from "../model/index.ts"
+import { type MemoryChange, notedIn } from "../memory/index.ts"
 import type { Ask, BackgroundTask, ChildWait, Decision } from "../record/index.ts"
 import { write } from "../values/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
@@ -32,11 +33,26 @@ export class TaskBegan {
   }
 }
 
-export type Returned = HandlerResult.HandlerResult | ChildWaits | TaskBegan
+/** The call changes a memory, which the end of its turn stores (MEMO1). The metadata of its message has the change. */
+export class MemoryNoted {
+  readonly type = "memory_noted"
+  readonly metadata: ReturnType<typeof notedIn>
+  readonly value: unknown
+
+  constructor(turn: string | undefined, change: MemoryChange, value: unknown) {
+    this.metadata = notedIn(turn, change)
+    this.value = value
+  }
+}
+
+export type Returned = HandlerResult.HandlerResult | ChildWaits | TaskBegan | MemoryNoted
 
 /** Whether the library made the value. */
 export const isReturned = (value: unknown): value is Returned =>
-  HandlerResult.isHandlerResult(value) || value instanceof TaskBegan || value instanceof ChildWaits
+  HandlerResult.isHandlerResult(value) ||
+  value instanceof TaskBegan ||
+  value instanceof ChildWaits ||
+  value instanceof MemoryNoted
 
 /** The outcome that the model reads. A call that was cancelled while its sub-agent waited is cancelled. */
 export const handlerResultOf = ({ id, name }: ToolCall, returned: Returned): HandlerResult.HandlerResult => {
@@ -45,6 +61,8 @@ export const handlerResultOf = ({ id, name }: ToolCall, returned: Returned): Han
       const note = "The task runs in the background. A message reports its end; go on without waiting for it."
       return HandlerResult.ok({ task: returned.task.id, status: "running", note })
     }
+    case "memory_noted":
+      return HandlerResult.ok(returned.value)
     case "child_waits": {
       const message = returned.child.chat === "" ? "it waits for a person" : "the sub-agent waits for a person"
       return HandlerResult.error(new ToolError("cancelled", { message, toolName: name, toolCallId: id }))

@@ -1,5 +1,5 @@
 /** A tool: its definition, its parameters, the context of its handler and the text of its result. */
-export { asked, ChildWaits, isReturned, handlerResultOf, questionsOf, TaskBegan } from "./Returned.ts"
+export { asked, ChildWaits, isReturned, handlerResultOf, MemoryNoted, questionsOf, TaskBegan } from "./Returned.ts"
 export { jsonSchema, loadSchemas } from "./jsonSchema.ts"
 export type { Returned } from "./Returned.ts"
 export { make } from "./Tool.ts"
@@ -17,6 +17,7 @@ export type {
   Awaitable,
   BackgroundCall,
   ChatHandle,
+  ChatMemories,
   ChatPast,
   Engine,
   Parameters,

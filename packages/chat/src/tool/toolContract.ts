@@ -6,6 +6,7 @@ import type { AnySpan } from "effect/Tracer"
 import type { Adapter, Fallback, Prices, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../values/index.ts"
 import type { Answered, PersonQuestion, Returned } from "./Returned.ts"
+import type { Memory } from "../memory/index.ts"
 import type { Message, ToolCall } from "../model/index.ts"
 import type { AgentRef, Mode, Receipt, SendOptions, UserInput } from "../record/index.ts"
 
@@ -82,6 +83,8 @@ export interface ChatHandle {
   readonly waitFor?: ((questions: ReadonlyArray<PersonQuestion>, state?: unknown) => Promise<Returned>) | undefined
   /** The decisions about the questions of this call, when it runs again with them. */
   readonly answered?: Answered | undefined
+  /** The memories of the scope of the chat; only a chat of a Troupe whose store keeps memories has them. */
+  readonly memories?: ChatMemories | undefined
   /** Runs a child chat, for the tools of sub-agents; only a chat of a Troupe can. */
   readonly subagent?: ((call: SubagentCall) => Promise<Returned>) | undefined
   /** Sends a message to another agent, for the tools of messages and questions; only a chat of a Troupe with agents can. */
@@ -99,6 +102,14 @@ export interface ChatPast {
     query: string,
     options: { readonly limit: number; readonly prefix?: string | undefined }
   ) => Promise<ReadonlyArray<{ readonly chat: string; readonly place: number; readonly message: Message }>>
+}
+
+/** The memories that a chat can use, of one scope. */
+export interface ChatMemories {
+  /** The first input of the running turn, whose end stores what its calls remember. */
+  readonly turn: () => string | undefined
+  /** The memories that fit a query, the best first. */
+  readonly recall: (query: string, limit: number) => Promise<ReadonlyArray<Memory>>
 }
 
 /** A call whose work can become a background task; `key` is the call's idempotency key. */

@@ -38,6 +38,7 @@ import type { LocalChatRef } from "./LocalChatRef.ts"
 import { preflight } from "../request/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { SupervisionTree } from "../live/index.ts"
+import { Memories } from "./memories.ts"
 import { troupeParts, type TroupeOptions } from "./troupeOptions.ts"
 import { user } from "../model/index.ts"
 import * as Store from "../store/Store.ts"
@@ -75,6 +76,8 @@ export class RunningTroupe<Name extends string = string> {
   readonly checks: typeof argumentChecks = argumentChecks
   /** The system that its processes run in. */
   readonly system: System.System
+  /** The memories that chats recall, by scope. */
+  readonly memories: Memories
   readonly #ownsSystem: boolean
   readonly #engine: Engine.Engine
   readonly #agents: AgentTable
@@ -106,7 +109,8 @@ export class RunningTroupe<Name extends string = string> {
       suspendedTtlMs,
       answer,
       maxToolCalls,
-      inspect
+      inspect,
+      memory
     } = own
     this.#engine = Engine.make(engine)
     this.#ownsSystem = system === undefined
@@ -137,7 +141,9 @@ export class RunningTroupe<Name extends string = string> {
     const { maxChatFileBytes = 1_073_741_824 } = own
     const mostBlobBytes = Store.isSessionStore(kept) && kept.blobs !== undefined ? maxChatFileBytes : undefined
     this.#tree = new SupervisionTree(this.system, guardedStore)
+    this.memories = new Memories(this.#tree, this.system, kept, memory)
     this.#living = new ChatDirectory({
+      memories: this.memories,
       system: this.system,
       tree: this.#tree,
       agents,

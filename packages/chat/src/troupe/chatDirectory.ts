@@ -25,6 +25,7 @@ import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "../live/index.ts"
 import { chatMoved, chatStopped, followChild, LiveState, LiveView } from "../view/index.ts"
 import { mailOf } from "./chatMail.ts"
+import type { Memories } from "./memories.ts"
 import { FamilyMember } from "./familyMember.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
@@ -68,6 +69,7 @@ export interface ChatParts {
   readonly mostBlobBytes: number | undefined
   /** Called with the inspection events of the charts, if anybody inspects them. */
   readonly inspect: TroupeOptions["inspect"]
+  readonly memories: Memories
   /** Called when the directory no longer holds a chat strongly. */
   readonly released: (id: string) => void
 }
@@ -189,7 +191,7 @@ export class ChatDirectory {
       const { engine, chatOptions, fixed: usual } = agents.of(agent)
       const own = turn === undefined ? usual() : fixedOptions(engine, withTurnOptions(engine, chatOptions, turn))
       const children = agents.isEmpty ? undefined : this.#children
-      return optionsOfRun(children?.within(id, own) ?? own, {
+      return optionsOfRun(this.#parts.memories.recalling(id, children?.within(id, own) ?? own), {
         sessionId: id,
         agent,
         toolSlots,
@@ -297,7 +299,7 @@ export class ChatDirectory {
   }
 
   #start(parent: Pid, id: string, record: Conversation | undefined, asked: AskedAgent | undefined): ChatPid | "ignore" {
-    const { tree, agents, system, suspension, inspect, home } = this.#parts
+    const { tree, agents, system, suspension, inspect } = this.#parts
     const { chat, blobs } = this.held.get(id) ?? {}
     if (chat === undefined || tree.whereis(id) !== undefined) return "ignore"
     // The tree is restarting, and this supervisor with it: a process started here would be ended at once.
@@ -306,7 +308,7 @@ export class ChatDirectory {
     const recalled = chat.recall(record)
     const agent = agentOf(agents, { record: recalled, before: chat.context?.record.agent, asked })
     const { engine } = agents.of(recalled?.open?.agent ?? agent?.name)
-    const parts = { engine, system, tree, home, tasks: this.tasks, children: this.#children, blobs }
+    const parts = { ...this.#parts, engine, tasks: this.tasks, children: this.#children, blobs }
     const life = new ChatLife(chat, parts, record, recalled)
     const env = new ChatEnv(life)
     const isChild = isChildId(id)
@@ -475,6 +477,7 @@ const handleOf = (
         return parts.tree.ask({ type: "search", options: { query, limit, ...where } })
       }
     },
+    memories: parts.memories.of(living.ref.id, () => living.chat.context?.record.inputs?.[0]),
     ...(children !== undefined && {
       subagent: (call) => children.run(living.ref.id, call),
       message: (call) => mailOf(parts, chats, children).send(living.ref.id, call)

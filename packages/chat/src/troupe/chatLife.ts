@@ -21,6 +21,8 @@ import { ignoreRejection } from "../async/index.ts"
 import { Delivery, type Turn } from "../inbox/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { LiveState } from "../view/index.ts"
+import type { MemoryChange } from "../memory/index.ts"
+import type { Memories } from "./memories.ts"
 import type { ChatPid } from "../live/index.ts"
 import type { ChatHome, LiveChat } from "../live/index.ts"
 import type { SupervisionTree } from "../live/index.ts"
@@ -36,6 +38,7 @@ interface LifeParts {
   readonly tasks: BackgroundTasks
   readonly children: ChildChats
   readonly blobs: ChatBlobs | undefined
+  readonly memories: Memories
 }
 
 export class ChatLife extends CommitChain {
@@ -48,11 +51,12 @@ export class ChatLife extends CommitChain {
   readonly #tasks: BackgroundTasks
   readonly #children: ChildChats
   readonly #blobs: ChatBlobs | undefined
+  readonly #memories: Memories
   pid: ChatPid | undefined
 
   constructor(
     chat: LiveChat,
-    { engine, system, tree, home, tasks, children, blobs }: LifeParts,
+    { engine, system, tree, home, tasks, children, blobs, memories }: LifeParts,
     record: Conversation | undefined,
     recalled: Conversation | undefined
   ) {
@@ -66,13 +70,19 @@ export class ChatLife extends CommitChain {
     this.#tasks = tasks
     this.#children = children
     this.#blobs = blobs
+    this.#memories = memories
     blobs?.loaded(recalled)
   }
 
   /** HOME1, CHATBLOB1 */
-  protected append(entries: ReadonlyArray<Entry>, appending: Appending): Promise<Conversation> {
+  protected append(
+    entries: ReadonlyArray<Entry>,
+    appending: Appending,
+    changes: ReadonlyArray<MemoryChange>
+  ): Promise<Conversation> {
     const { id, fence } = this.#chat
-    const write = () => this.#tree.ask<"append">({ type: "append", id, entries, ...appending, fence })
+    const memories = changes.length === 0 ? undefined : { scope: this.#memories.scopeOf(id), changes }
+    const write = () => this.#tree.ask<"append">({ type: "append", id, entries, ...appending, fence, memories })
     return this.#blobs?.hasUnstored === true ? this.#blobs.stored().then(write) : write()
   }
 

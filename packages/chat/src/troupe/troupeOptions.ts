@@ -22,6 +22,7 @@ import type { System } from "@troupe/otp"
 import { type AgentDefinition, agentOptionFindings } from "../agents/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
 import type { Home } from "../store/index.ts"
+import type { MemoryOptions } from "./memories.ts"
 import type * as Store from "../store/Store.ts"
 
 const positiveNumber = z.custom((value) => typeof value === "number" && value > 0, "must be a number more than 0")
@@ -60,6 +61,17 @@ const ownOptions = {
   maxTreeChildren: countFrom1.optional(),
   maxTreeRequests: countFrom1.optional(),
   maxKnownAgents: countFrom1.optional(),
+  memory: z
+    .strictObject({
+      scope: functionType.optional(),
+      rank: functionType.optional(),
+      recall: z
+        .int("must_be_a_whole_number from 0 to 100")
+        .min(0, "must_be_a_whole_number from 0 to 100")
+        .max(100, "must_be_a_whole_number from 0 to 100")
+        .optional()
+    })
+    .optional(),
   answer: wordOf("user_message", "tool_result").optional(),
   agents: z.unknown(),
   agent: z.unknown()
@@ -153,6 +165,8 @@ export interface TroupeOptions<Name extends string = string>
    * rejection are reported as a crash.
    */
   readonly onEscalate?: ((wait: Store.Lists.Wait) => unknown) | undefined
+  /** Whose memories chats use, and how many follow an input. Default: those of the owner in the id of the chat, and none. */
+  readonly memory?: MemoryOptions | undefined
   /**
    * Where the answer to a tool's question goes: into a message after it, or into the call's result. Default: `"user_message"`.
    */

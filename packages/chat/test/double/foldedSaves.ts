@@ -24,19 +24,19 @@ if (Reflect.get(globalThis, checked) === undefined) {
   const chain = CommitChain.prototype as unknown as Chain
   const { commit } = chain
   const written = new WeakMap<Chain, Array<Conversation>>()
-  chain.commit = async function (this: Chain, record, takes) {
+  chain.commit = async function (this: Chain, record, ...more) {
     const known = written.get(this)
     const folded: Array<Conversation> = known ?? []
     if (known === undefined) {
       written.set(this, folded)
       const append = this.append.bind(this)
       const { id } = record
-      this.append = (entries, appending) => {
+      this.append = (entries, appending, ...changes) => {
         folded.push(entries.reduce(evolve, appending.record ?? blank(id)))
-        return append(entries, appending)
+        return append(entries, appending, ...changes)
       }
     }
-    await commit.call(this, record, takes)
+    await commit.call(this, record, ...more)
     const at = folded.findIndex((one) => isSameRecord(one, record))
     if (at === -1) state.wrong += 1
     folded.splice(0, at)

@@ -49,7 +49,7 @@ const actions = {
   approve: "approve tool calls or run them again",
   observe: "observe this server",
   rewind: "rewind or fork conversations",
-  delete: "delete conversations"
+  delete: "delete conversations and memories"
 } as const
 
 /** Throws an `HttpError` (403) for an action that the owner may not do. */
@@ -124,7 +124,7 @@ export interface May {
    * replaced entries. Default: `true`.
    */
   readonly rewind?: boolean | undefined
-  /** Whether the owner may delete conversations, with all of their log. Default: `true`. */
+  /** Whether the owner may delete conversations, with all of their log, and memories. Default: `true`. */
   readonly delete?: boolean | undefined
   /**
    * The names of the agents that the owner may begin a conversation with, or hand one over to; `true` for all. Default: `false`,

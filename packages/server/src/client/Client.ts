@@ -62,6 +62,9 @@ export const connect = (options: ConnectOptions): TroupeLink => {
         "GET",
         `/waiting${query({ prefix: owner, kind, agent, limit, after })}`
       )) as Store.Lists.WaitList,
+    memories: async ({ query: words, limit, after } = {}) =>
+      (await remote.ask("GET", `/memories${query({ query: words, limit, after })}`)) as Store.Lists.MemoryList,
+    forget: async (id) => void (await remote.ask("DELETE", `/memories/${pathPart("memory", id)}`)),
     remove: async (id) => void (await remote.ask("DELETE", `/chats/${pathPart("id", checkedId(id))}`)),
     observer: remoteObserver(remote)
   }

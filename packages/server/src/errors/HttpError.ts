@@ -61,6 +61,7 @@ const statuses = {
   invalid_record: 500,
   store_without_log: 501,
   store_without_waiting: 501,
+  store_without_memories: 501,
   chat_died: 503,
   closing: 503,
   moved: 503,

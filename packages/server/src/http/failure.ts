@@ -22,6 +22,7 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   not_a_step: "A step is open at this entry; choose one whose isStep is true",
   store_conflict: "Another program has written to this conversation; read it again",
   store_fenced: "Another server has this conversation now; try again soon",
+  store_without_memories: "This server's store keeps no memories",
   store_without_waiting: "This server's store does not list what conversations wait for",
   store_without_log: "This server's store keeps no log; it takes one that does",
   invalid_status_for_operation: "The conversation does not wait for this now",

@@ -111,6 +111,18 @@ export interface ObserverLink extends Observation.Observation {
   readonly node?: ((address: string) => Observation.Observation) | undefined
 }
 
+/** Which memories are listed. */
+export interface MemoryQuery {
+  /** Words that the memories fit. Default: all memories. */
+  readonly query?: string | undefined
+  /** The most memories. Default: 50, and 5 with a query. */
+  readonly limit?: number | undefined
+  /** The `next` of the page before. Default: the first page. */
+  readonly after?: string | undefined
+  /** Whose memories, for a link of the own program, which has no owner. A server decides it, and ignores this. */
+  readonly scope?: string | undefined
+}
+
 /** A system, local or remote. */
 export interface TroupeLink {
   /** Returns the same link for the same id. */
@@ -119,6 +131,10 @@ export interface TroupeLink {
   readonly list: (options?: Store.ListOptions) => Promise<Store.ChatList>
   /** What the chats wait for; behind a server `owner` is a prefix among the owner's ids. */
   readonly waiting: (options?: Store.Lists.WaitOptions) => Promise<Store.Lists.WaitList>
+  /** What was remembered, the newest first; with a `query` what fits it. Behind a server it is that of the owner. */
+  readonly memories: (options?: MemoryQuery) => Promise<Store.Lists.MemoryList>
+  /** Deletes a memory. */
+  readonly forget: (id: string, options?: Pick<MemoryQuery, "scope">) => Promise<void>
   /** Deletes a conversation. */
   readonly remove: (id: string) => Promise<void>
   /** The process tree, the processes and the timelines. */

@@ -20,6 +20,11 @@ export const local = (troupe: RunningTroupe): TroupeLink => {
     chat: (id) => chats.get(id, () => localChat(troupe, id)),
     list: (options) => troupe.list(options),
     waiting: (options) => troupe.waiting(options),
+    memories: async ({ query, limit, after, scope = "" } = {}) =>
+      query === undefined
+        ? troupe.memories.list(scope, { limit, after })
+        : { memories: await troupe.memories.recall(scope, query, limit) },
+    forget: (id, { scope = "" } = {}) => troupe.memories.forget(scope, id),
     remove: (id) => troupe.delete(id),
     observer: Observation.make(troupe)
   }

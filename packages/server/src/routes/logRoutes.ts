@@ -20,6 +20,11 @@ const Waiting = z.object({
   limit,
   after: z.string().max(64).optional()
 })
+const Memories = z.object({
+  query: z.string().min(1).max(2_000).optional(),
+  limit,
+  after: z.string().max(64).optional()
+})
 const Reading = z.object({ after: z.coerce.number().int().min(0).optional(), limit })
 const Fork = z.strictObject({ at: seq.optional(), id: z.string().optional(), agent: text })
 const Rewind = z.strictObject({ seq: z.int().min(0), cancel: z.boolean().optional() })
@@ -53,6 +58,25 @@ const waiting = handled({
     waits: waits.map((wait) => ({ ...wait, chat: call.chats.outerId(wait.chat) })),
     next
   })
+})
+
+/** The scope of an owner's memories (MEMO2). */
+const scopeOf = ({ troupe, chats }: Call): string => troupe.memories.scopeOf(chats.prefix)
+
+/** Lists the memories of an owner, or recalls those that fit a query. */
+const memories = handled({
+  run: async (call) => {
+    const { query, ...options } = queryOf(call.url, Memories)
+    const scope = scopeOf(call)
+    if (query === undefined) return call.troupe.memories.list(scope, options)
+    return { memories: await call.troupe.memories.recall(scope, query, options.limit), next: undefined }
+  },
+  shows: (page) => page
+})
+
+const forget = handled({
+  may: "delete",
+  run: (call) => call.troupe.memories.forget(scopeOf(call), paramOf(call, "memory"))
 })
 
 const history = handled({
@@ -153,6 +177,8 @@ const remove = handled({
 export const logRoutes: ReadonlyArray<Route> = [
   { method: "GET", path: "/chats", handle: list, produces: [json] },
   { method: "GET", path: "/waiting", handle: waiting, produces: [json] },
+  { method: "GET", path: "/memories", handle: memories, produces: [json] },
+  { method: "DELETE", path: "/memories/:memory", handle: forget, produces: [json] },
   { method: "GET", path: "/chats/:id/history", handle: history, produces: [json] },
   { method: "GET", path: "/chats/:id/blobs/:blob", handle: blob },
   { method: "POST", path: "/chats/:id/fork", handle: fork, produces: [json] },

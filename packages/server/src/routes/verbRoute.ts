@@ -42,7 +42,8 @@ export function handled({
 }
 
 /** A parameter of the path. */
-export const paramOf = ({ params }: Call, name: "id" | "task" | "toolCallId" | "blob"): string => params[name] ?? ""
+export const paramOf = ({ params }: Call, name: "id" | "task" | "toolCallId" | "blob" | "memory"): string =>
+  params[name] ?? ""
 
 /** The chat of the path. Throws an `HttpError` (404) for an unknown one. */
 export const existing = (call: Call): Promise<LocalChatRef> => call.chats.existing(paramOf(call, "id"))

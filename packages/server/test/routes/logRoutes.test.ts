@@ -1,6 +1,8 @@
 import { Fake, tool } from "@troupe/chat"
+import { Memory } from "@troupe/chat/memory"
 import type { Store } from "@troupe/chat/store"
 import { describe, expect, test } from "vitest"
+import * as Client from "../../src/client/Client.ts"
 import { codeOf, endless, reading, served, type Served } from "../double/served.ts"
 
 const say = (ask: Served["ask"], id: string, input: string, owner = "anna") =>
@@ -45,6 +47,41 @@ describe("SERVE1 the list", () => {
   test.each(["limit=0", "limit=x", "limit=1001", `search=${"a".repeat(257)}`])("with %s is refused", async (query) => {
     const { ask } = await served()
     expect(await codeOf(await ask("GET", `/chats?${query}`))).toBe("422 invalid_input")
+  })
+})
+
+describe("MEMO2 the memories of an owner", () => {
+  test("are listed, recalled and deleted by this owner alone, in the scope of the owner's chats", async () => {
+    const script = [
+      { toolCall: { id: "t1", name: "remember", arguments: { text: "Anna drinks tea." } } },
+      { finish: "tool_calls" as const }
+    ]
+    const adapter = Fake.make({ scripts: [script, [{ text: "Noted." }, { finish: "stop" }]] })
+    const { ask, server } = await served({ adapter, tools: [Memory.remember()] })
+    await say(ask, "c1", "I drink tea")
+    const ben = { authorization: "ben" }
+    const of = async (path: string, headers = {}) =>
+      ((await (await ask("GET", path, undefined, headers)).json()) as Store.Lists.MemoryList).memories
+    expect(await of("/memories", ben)).toEqual([])
+    expect(await of("/memories?query=tea", ben)).toEqual([])
+    const [memory] = await of("/memories?query=tea")
+    expect(memory?.text).toBe("Anna drinks tea.")
+    const path = `/memories/${memory?.id}`
+    expect((await ask("DELETE", path, undefined, ben)).status).toBe(200)
+    const link = Client.connect({
+      url: "http://localhost",
+      fetch: (to, init) => server.fetch(new Request(to, init)),
+      headers: { authorization: "anna" }
+    })
+    expect((await link.memories()).memories).toEqual([memory])
+    await link.forget(memory?.id ?? "")
+    expect((await link.memories({ query: "tea" })).memories).toEqual([])
+    expect(await codeOf(await ask("GET", "/memories?limit=1001"))).toBe("422 invalid_input")
+  })
+
+  test("stay when their owner may not delete", async () => {
+    const { ask } = await served({}, { authorize: () => ({ owner: "anna", may: { delete: false } }) })
+    expect(await codeOf(await ask("DELETE", "/memories/m1"))).toBe("403 forbidden")
   })
 })
 

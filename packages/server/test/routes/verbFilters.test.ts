@@ -60,6 +60,8 @@ const events = { accept: "text/event-stream" }
 const requests = (task: string, waits: string): Readonly<Record<string, ReadonlyArray<unknown>>> => ({
   "GET /chats": ["/chats"],
   "GET /waiting": ["/waiting"],
+  "GET /memories": ["/memories"],
+  "DELETE /memories/:memory": ["/memories/m1"],
   "GET /chats/:id": ["/chats/c"],
   "GET /chats/:id/view": ["/chats/c/view"],
   "GET /chats/:id/events": ["/chats/c/events"],
@@ -110,7 +112,9 @@ test("VERB2 no answer of a verb has a value that its filter drops", async () => 
   const { ask, chat, begun } = await world()
   const { tasks, pendingApprovals } = chat.getSnapshot()?.context ?? { tasks: [], pendingApprovals: [] }
   const all = requests(tasks[0]?.id ?? "", pendingApprovals[0]?.toolCall.id ?? "")
-  const own = everyRoute.filter(({ path }) => path.startsWith("/chats") || path === "/waiting")
+  const own = everyRoute.filter(
+    ({ path }) => path.startsWith("/chats") || ["/waiting", "/memories", "/memories/:memory"].includes(path)
+  )
   expect(Object.keys(all).toSorted()).toEqual(own.map(({ method, path }) => `${method} ${path}`).toSorted())
   const answers: Array<readonly [string, number, string]> = [["the first turn", 200, begun]]
   const reads = Object.entries(all).filter(([route]) => route.startsWith("GET"))

@@ -20,6 +20,7 @@ import {
   textIn,
   blobTable,
   waitingBlobTable,
+  memoryTable,
   waitTable
 } from "../sql/index.ts"
 
@@ -58,6 +59,12 @@ export const postgresDialect = (schema: string): Dialect => {
         WHERE ${where.sql} AND list = ${lists.messages} AND until IS NULL AND to_tsvector('simple', words) @@ query
         ORDER BY ts_rank(to_tsvector('simple', words), query, 1) DESC, position DESC LIMIT ?`,
       params: [stems.map((stem) => `${stem}:*`).join(" | "), ...where.params, limit]
+    }),
+    recall: ({ scope, stems, limit }) => ({
+      sql: `SELECT id, text, at FROM ${prefix}memories, to_tsquery('simple', ?) AS query
+        WHERE scope = ? AND text IS NOT NULL AND to_tsvector('simple', text) @@ query
+        ORDER BY ts_rank(to_tsvector('simple', text), query, 1) DESC, item DESC LIMIT ?`,
+      params: [stems.map((stem) => `${stem}:*`).join(" | "), scope, limit]
     }),
     havingOf: function* (keys: ReadonlyArray<number>, search: string): Asking<ReadonlySet<number>> {
       const rows = yield* rowsOf(havingOf, keys.map(String), likeOf(search))
@@ -175,7 +182,8 @@ export const postgresAdditions = (schema: string): ReadonlyArray<Addition> => {
     bucketColumn(dialect),
     waitTable(dialect, { item, number: "BIGINT", text: 'TEXT COLLATE "C"', end: "" }),
     blobTable(dialect, { number: "BIGINT", bytes: "BYTEA", end: "" }),
-    waitingBlobTable(dialect, { number: "BIGINT", end: "" })
+    waitingBlobTable(dialect, { number: "BIGINT", end: "" }),
+    memoryTable(dialect, { item, number: "BIGINT", end: "" })
   ]
 }
 

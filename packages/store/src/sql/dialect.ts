@@ -78,6 +78,8 @@ export interface Dialect {
   readonly havingOf: (keys: ReadonlyArray<number>, search: string) => Asking<ReadonlySet<number>>
   /** The rows of messages with one of these beginnings of words, the best first: `id`, `position` and `body`. */
   readonly search: (search: MessageSearch) => Query
+  /** The memories of a scope with one of these beginnings of words, the best first: `id`, `text` and `at`. */
+  readonly recall: (recall: { readonly scope: string } & Pick<MessageSearch, "stems" | "limit">) => Query
   /**
    * Indexes some of the messages that are not indexed, and returns whether there may be more. Without it, messages are
    * indexed when they are added.

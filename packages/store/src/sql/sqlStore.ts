@@ -17,6 +17,7 @@ import { type Input, messageOf, recordInPortions } from "./entryForm.ts"
 import { checkedKeys } from "./fences.ts"
 import { type Accepted, withInbox } from "./inboxRows.ts"
 import { type Expired, Log, type Standing } from "./log.ts"
+import { MemoryRows } from "./memoryRows.ts"
 import { areMissing, type Asked, fillSome, Listing, pageOf, prefixRange } from "./listing.ts"
 import { type Asking, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import { areUnnoted, escalateWaits, listWaits, noteSome, waitPage } from "./waitRows.ts"
@@ -64,6 +65,7 @@ export class SqlStore implements Store.SessionStore {
   readonly #keys = new WeakMap<Conversation, number>()
   readonly #log: Log
   readonly #listing: Listing
+  readonly #memories: MemoryRows
   #isClosed = false
 
   constructor(database: Database, { clock, ttlMs, isShared = false }: Keeping) {
@@ -72,6 +74,7 @@ export class SqlStore implements Store.SessionStore {
     this.ttlMs = ttlMs
     this.isShared = isShared
     this.#listing = new Listing(database.dialect)
+    this.#memories = new MemoryRows(database.dialect)
     this.#log = new Log(database.dialect, { database: database.name, clock, keys: this.#keys })
   }
 
@@ -92,7 +95,7 @@ export class SqlStore implements Store.SessionStore {
     return this.#noted({ key, record: draft === undefined ? record : { ...record, draft } })
   }
 
-  /** With one statement if the database can, else in a transaction. */
+  /** With one statement if the database can, else in a transaction; with memories always in one. */
   async append(
     id: string,
     entries: ReadonlyArray<Store.Entry>,
@@ -100,7 +103,9 @@ export class SqlStore implements Store.SessionStore {
   ): Promise<Conversation> {
     const [log, database] = [this.#log, this.#database]
     this.#open(id)
+    const { memories } = appending
     const append = () => log.append(id, entries, appending)
+    if (memories !== undefined) return this.#add(id, () => this.#remembering(append(), memories))
     const writing = database.atOnce?.(() => log.appendAtOnce(id, entries, appending), append) ?? database.write(append)
     return this.#noted(await writing)
   }
@@ -184,6 +189,13 @@ export class SqlStore implements Store.SessionStore {
     size: async (prefix) => this.#read(prefix, () => this.#log.blobs.size(prefix))
   }
 
+  readonly memories: NonNullable<Store.SessionStore["memories"]> = {
+    change: (scope, changes) =>
+      this.#write("", () => this.#memories.change({ scope, changes }, Math.floor(this.#clock.now()))),
+    recall: (scope, options) => this.#read("", () => this.#memories.recall(scope, options)),
+    list: (scope, options) => this.#read("", () => this.#memories.list(scope, options))
+  }
+
   async keepDraft(id: string, text: string, after: number, fence?: Store.Fence): Promise<void> {
     await this.#write(id, () => this.#log.keepDraft(id, text, after, fence))
   }
@@ -208,6 +220,13 @@ export class SqlStore implements Store.SessionStore {
     if (this.#isClosed) return
     this.#isClosed = true
     await this.#database.close()
+  }
+
+  /** Writes an entry, and the memories of its turn. */
+  *#remembering(append: Asking<Standing>, memories: NonNullable<Store.Appending["memories"]>): Asking<Standing> {
+    const standing = yield* append
+    yield* this.#memories.change(memories, Math.floor(this.#clock.now()))
+    return standing
   }
 
   /** Indexes the messages since the last search in portions, and yields to other tasks in between. */

@@ -16,6 +16,7 @@ import {
   textIn,
   blobTable,
   waitingBlobTable,
+  memoryTable,
   waitTable
 } from "../sql/index.ts"
 
@@ -93,6 +94,13 @@ export const sqliteDialect: Dialect = {
   having,
   havingOf,
   index,
+  // The scope is one word of the index, so that only its own memories are ranked (MEMROW1).
+  recall: ({ scope, stems, limit }) => ({
+    sql: `SELECT id, memories.text, at FROM memory_words JOIN memories ON item = memory_words.rowid
+      WHERE memory_words MATCH 'scope : "' || hex(?) || '" AND text : (' || ? || ')' AND memories.scope = ?
+      ORDER BY bm25(memory_words, 0.0, 1.0), item DESC LIMIT ?`,
+    params: [scope, stems.map((stem) => `"${stem}" *`).join(" OR "), scope, limit]
+  }),
   // The index finds words of at least three characters.
   search: ({ stems, where, limit }) => ({
     sql: `SELECT id, position, body FROM words JOIN items ON item = words.rowid JOIN chats ON key = chat
@@ -187,7 +195,16 @@ export const sqliteAdditions: ReadonlyArray<Addition> = [
     end: " STRICT"
   }),
   blobTable(sqliteDialect, { number: "INTEGER", bytes: "BLOB", end: " STRICT" }),
-  waitingBlobTable(sqliteDialect, { number: "INTEGER", end: " STRICT" })
+  waitingBlobTable(sqliteDialect, { number: "INTEGER", end: " STRICT" }),
+  memoryTable(sqliteDialect, { item: "INTEGER PRIMARY KEY AUTOINCREMENT", number: "INTEGER", end: " STRICT" }, [
+    "CREATE VIRTUAL TABLE memory_words USING fts5 (scope, text)",
+    `CREATE TRIGGER memories_added AFTER INSERT ON memories WHEN new.text IS NOT NULL
+        BEGIN INSERT INTO memory_words (rowid, scope, text) VALUES (new.item, hex(new.scope), new.text); END`,
+    `CREATE TRIGGER memories_forgotten AFTER UPDATE OF text ON memories WHEN old.text IS NOT NULL
+        BEGIN DELETE FROM memory_words WHERE rowid = old.item; END`,
+    `CREATE TRIGGER memories_deleted AFTER DELETE ON memories WHEN old.text IS NOT NULL
+        BEGIN DELETE FROM memory_words WHERE rowid = old.item; END`
+  ])
 ]
 
 /** All migrations, in order. */

@@ -4,6 +4,7 @@ import { blobLaws } from "./storeBlobSuite.ts"
 import { fenceLaws } from "./storeFenceSuite.ts"
 import { inboxLaws } from "./storeInboxSuite.ts"
 import { entryLaws } from "./storeEntrySuite.ts"
+import { memoryLaws } from "./storeMemorySuite.ts"
 import { waitLaws } from "./storeWaitSuite.ts"
 import { listLaws } from "./storeListSuite.ts"
 import { type MakeStore, refuses, same, storeLaw, saveAll, everything, save } from "./storeLaw.ts"
@@ -22,7 +23,8 @@ export const sessionStoreLaws = (make: MakeStore): ReadonlyArray<Law> => [
   ...lifeLaws(make),
   ...listLaws(make),
   ...waitLaws(make),
-  ...blobLaws(make)
+  ...blobLaws(make),
+  ...memoryLaws(make)
 ]
 
 const logLaws = (make: MakeStore): ReadonlyArray<Law> => [

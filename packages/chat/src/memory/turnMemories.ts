@@ -1,0 +1,43 @@
+/**
+ * What a turn has changed of the memories: in its thread until it ends, and then in the write of its end.
+ *
+ * MEMO1. The changes of a turn are stored in the write of its end. A turn that failed or was cancelled leaves none; a retry of the turn has
+ *       those of its steps that stay.
+ */
+import * as z from "zod"
+import type { Message } from "../model/index.ts"
+import { isOfRuntime } from "../record/index.ts"
+import { MemoryChange } from "./memory.ts"
+
+/** A change in the metadata of its result: `turn` is the first input of the turn that made it. */
+const Noted = z.object({ turn: z.string().optional(), change: MemoryChange })
+
+/** The metadata of the result of a call that changes memories. */
+export const notedIn = (
+  turn: string | undefined,
+  change: MemoryChange
+): { readonly memory: z.infer<typeof Noted> } => ({
+  memory: { ...(turn !== undefined && { turn }), change }
+})
+
+/**
+ * The changes of a turn in its thread: those of its own calls and, if it continues a turn, those of that turn, which follow the last input of a
+ * person. A change that was stored before changes nothing again.
+ */
+export const changesOf = (
+  messages: ReadonlyArray<Message>,
+  turn: string | undefined,
+  continues: boolean
+): ReadonlyArray<MemoryChange> => {
+  const changes: Array<MemoryChange> = []
+  let at = messages.length
+  if (continues) while (at > 0 && !isInput(messages[at - 1])) at--
+  for (const [place, { role, metadata }] of messages.entries()) {
+    if (role !== "tool" || metadata === undefined || !("memory" in metadata)) continue
+    const { data } = Noted.safeParse(metadata["memory"])
+    if (data !== undefined && (data.turn === turn || place >= at)) changes.push(data.change)
+  }
+  return changes
+}
+
+const isInput = (message: Message | undefined): boolean => message?.role === "user" && !isOfRuntime(message)
