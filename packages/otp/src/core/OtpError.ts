@@ -11,6 +11,12 @@ import { TaggedError } from "./nodeInspect.ts"
 import type { Pid } from "./Pid.ts"
 import { summary } from "./valueSummary.ts"
 
+/** What a process does in place of a request to itself. */
+const insteadOf = (request: string): string =>
+  request.endsWith(".stop")
+    ? "return GenServer.stopping from the callback, or let another process stop it"
+    : "call the function that handles the request"
+
 /**
  * A request to another process that got no reply.
  *
@@ -30,7 +36,7 @@ export class CallExit extends TaggedError("CallExit")<{
   override get message(): string {
     if (this.reason === "timeout") return `${this.in} got no answer in time: allow more time, or answer from a task`
     if (this.reason === "noproc") return `${this.in} found no living process: start it, or look its name up again`
-    if (this.reason === "calling_self") return `${this.in} on itself would wait for ever: call the function directly`
+    if (this.reason === "calling_self") return `${this.in} on itself would wait for ever: ${insteadOf(this.in)}`
     return `${this.in} got no answer, the process ended: ${format(this.reason)}`
   }
 }

@@ -78,7 +78,8 @@ const nameOf = (error: Error): string =>
 /** The name and the message of an error (ERRTEXT1). */
 export const errorTitle = (error: Error): string => `${nameOf(error)}: ${error.message}`
 
-const isPid = (value: object): value is Pid => pidMark in value
+/** Whether a value is a pid. */
+export const isPid = (value: object): value is Pid => pidMark in value
 
 const showObject = (value: object, sheet: Sheet): string => {
   if (isPid(value)) return `${value.label} ${value}`
@@ -112,9 +113,11 @@ export const summary = (value: unknown): string =>
     longest
   )
 
-/** Whether a line of a stack is in Node, Effect, XState or a package of this repository, not in user code. */
+/** Whether a line of a stack is in the engine, Node, Effect, XState or a package of this repository, not in user code. */
 const isMachinery = (line: string): boolean =>
-  /\/node_modules\/(?:effect|xstate|@troupe)\/|\/packages\/otp\/(?:src|dist)\/|\bnode:/.test(line)
+  /\/node_modules\/(?:effect|xstate|@troupe)\/|\/packages\/otp\/(?:src|dist)\/|\bnode:|\(<anonymous>\)$|\(native\)$/.test(
+    line
+  )
 
 /** The lines of a stack in the user's code, and all its lines. */
 export const traceOf = (

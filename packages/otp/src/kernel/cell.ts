@@ -12,9 +12,11 @@ import {
   type CrashReport,
   type ExitReason,
   inspected,
+  InvalidOption,
   type Name,
   type Pid,
   pidMark,
+  summary,
   type System
 } from "../core/index.ts"
 import type * as Effect from "effect/Effect"
@@ -272,7 +274,15 @@ export class Cell implements Pid<unknown> {
 }
 
 /** The kernel of a system: both are the same object. */
-export const kernelOf = (system: System): Kernel => system as Kernel
+export const kernelOf = (system: System): Kernel => {
+  if ((system as Kernel | undefined)?.root instanceof Cell) return system as Kernel
+  const linked = (system as unknown) instanceof Cell ? "; startLink and spawnLink take a process" : ""
+  throw new InvalidOption({ option: "system", value: system, allowed: `what System.make returns${linked}` })
+}
 
 /** The process of a pid: both are the same object. */
-export const cellOf = (pid: Pid): Cell => pid as Cell
+export const cellOf = (pid: Pid): Cell => {
+  if (pid instanceof Cell) return pid
+  const isSystem = (pid as { readonly root?: unknown } | undefined)?.root instanceof Cell
+  throw new TypeError(`${summary(pid)} is no process: pass a pid${isSystem ? "; start and spawn take a system" : ""}`)
+}

@@ -58,7 +58,7 @@ import {
   wake,
   type Watcher
 } from "../kernel/index.ts"
-import { addressOf, cellAt, cellIn } from "./resolveTarget.ts"
+import { addressOf, cellAt } from "./resolveTarget.ts"
 import { abortSignalOf, scopeOf } from "./processScope.ts"
 import { Monitor } from "./monitor.ts"
 import { receiveWithin } from "./receive.ts"
@@ -224,7 +224,7 @@ const wait = (timeout: Timeout | undefined): number => milliseconds(timeout ?? "
  * `from` is the process that has its turn, else none.
  */
 export const exit = (target: Pid, reason: ExitReason, from?: Pid): true => {
-  const cell = cellIn(target)
+  const cell = cellOf(target)
   signal(from === undefined ? (cell.kernel.current ?? cell.kernel.outside) : cellOf(from), cell, reason, "direct")
   return true
 }
@@ -259,7 +259,7 @@ export const exitSelf = (reason: ExitReason): never => {
  * reason `noproc`. Throws `OtherSystem` if the processes belong to different systems.
  */
 export const link = (self: Pid, other: Pid): true => {
-  const [one, two] = [cellIn(self), cellIn(other)]
+  const [one, two] = [cellOf(self), cellOf(other)]
   if (one.dead || one === two) return true
   sameSystem(one, two)
   if (!two.dead) join(one, two)
@@ -270,14 +270,14 @@ export const link = (self: Pid, other: Pid): true => {
 
 /** Removes the link between two processes, if there is one. An `Exit` in the mailbox stays there. */
 export const unlink = (self: Pid, other: Pid): true => {
-  const [one, two] = [cellIn(self), cellIn(other)]
+  const [one, two] = [cellOf(self), cellOf(other)]
   one.removeLink(two)
   two.removeLink(one)
   return true
 }
 
 /** Monitors a process, also of another system: when it ends, `self` gets one `Down` for each of its monitors. */
-export const monitor = (self: Pid, target: Target): MonitorRef => new Monitor(cellIn(self), cellAt(target), target)
+export const monitor = (self: Pid, target: Target): MonitorRef => new Monitor(cellOf(self), cellAt(target), target)
 
 declare const alias_: unique symbol
 
@@ -493,13 +493,13 @@ export const setLabel = (pid: Pid, label: string | (() => string)): void => {
 export const current = (system: System): Pid | undefined => kernelOf(system).current
 
 /** Whether a process is alive. */
-export const isAlive = (pid: Pid): boolean => !cellIn(pid).dead
+export const isAlive = (pid: Pid): boolean => !cellOf(pid).dead
 
 /** The exit reason of a process; `undefined` while it is alive. */
-export const exitReason = (pid: Pid): ExitReason => cellIn(pid).reason
+export const exitReason = (pid: Pid): ExitReason => cellOf(pid).reason
 
 /** The system a process lives in. */
-export const systemOf = (pid: Pid): System => cellIn(pid).kernel
+export const systemOf = (pid: Pid): System => cellOf(pid).kernel
 
 /**
  * Runs a function when a process ends, or now if it is dead; returns a function that cancels it.

@@ -10,7 +10,15 @@
  *        again. It starts for the last time when the server has taken the messages that waited.
  */
 import * as Effect from "effect/Effect"
-import { CallExit, type ExitReason, milliseconds, type Pid, type Target, type Timeout } from "../core/index.ts"
+import {
+  CallExit,
+  type ExitReason,
+  InvalidOption,
+  milliseconds,
+  type Pid,
+  type Target,
+  type Timeout
+} from "../core/index.ts"
 import { afterTurn } from "../time/index.ts"
 import { cellAt } from "./resolveTarget.ts"
 import {
@@ -147,6 +155,9 @@ export class PendingCall implements Watcher, Resource {
 type Enclose = (request: unknown, from: PendingCall) => unknown
 
 const routeTo = (target: Target, where: string, options: CallOptions | undefined): Route => {
+  if (options !== undefined && typeof options !== "object") {
+    throw new InvalidOption({ option: `the last argument of ${where}`, value: options, allowed: "{ timeout: 5000 }" })
+  }
   const server = cellAt(target)
   const caller = options?.from === undefined ? server?.kernel.current : cellOf(options.from)
   return { server, caller, ms: milliseconds(options?.timeout ?? 5000), in: where }

@@ -1,5 +1,5 @@
 /** Resolves a target, a pid or an address, to its process. */
-import { format, isName, type Name, type Pid, type Target } from "../core/index.ts"
+import { format, isName, type Name, type Target } from "../core/index.ts"
 import { Cell, cellOf } from "../kernel/index.ts"
 
 /** Returns a target that is an address; throws for any other value. */
@@ -13,10 +13,4 @@ export const cellAt = (target: Target): Cell | undefined => {
   if (target instanceof Cell) return target
   const pid = addressOf(target).whereis()
   return pid === undefined ? undefined : cellOf(pid)
-}
-
-/** The process of a pid; throws for any other value. */
-export const cellIn = (pid: Pid): Cell => {
-  if (pid instanceof Cell) return pid
-  throw new TypeError(`${format(pid)} is no process: pass a pid`)
 }

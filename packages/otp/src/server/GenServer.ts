@@ -34,6 +34,7 @@ import {
   type CallExit,
   CastMessage,
   type ExitReason,
+  InvalidOption,
   milliseconds,
   type Name,
   type OfKind,
@@ -102,6 +103,17 @@ export type Answer<A> = A | Promise<A> | Effect.Effect<A, unknown>
  */
 export type Next = { readonly continue: unknown } | { readonly timeout: Timeout } | "hibernate"
 
+/** Returns an action that is valid; throws `InvalidOption` for another, such as the bare number of a timeout. */
+const checked = (next: Next | undefined): Next | undefined => {
+  if (next === undefined || next === "hibernate") return next
+  if (typeof next === "object" && next !== null) {
+    if ("continue" in next) return next
+    if ("timeout" in next && milliseconds(next.timeout) >= 0) return next
+  }
+  const allowed = '{ timeout: 5000 }, { continue: term } or "hibernate"'
+  throw new InvalidOption({ option: "the action after the callback", value: next, allowed })
+}
+
 declare const state_: unique symbol
 declare const reply_: unique symbol
 
@@ -130,7 +142,8 @@ export interface CallResult<out S, out R> {
 }
 
 /** `init`: the server is up, with this state. */
-export const ok = <S>(state: S, next?: Next): InitResult<S> => new ServerResult("ok", state, undefined, undefined, next)
+export const ok = <S>(state: S, next?: Next): InitResult<S> =>
+  new ServerResult("ok", state, undefined, undefined, checked(next))
 
 /** `init`: the server does not run; its start fails with `StartIgnored`, its process ends `normal`. */
 export const ignore = (): InitResult<never> => new ServerResult("ignore", undefined, undefined, undefined, undefined)
@@ -141,11 +154,11 @@ export const fail = (reason: ExitReason): InitResult<never> =>
 
 /** Replies to the call and continues with this state. */
 export const replying = <S, R>(value: R, state: S, next?: Next): CallResult<S, R> =>
-  new ServerResult("reply", state, value, undefined, next)
+  new ServerResult("reply", state, value, undefined, checked(next))
 
 /** Continues with this state; a call gets its reply later, from `reply`. */
 export const noreply = <S>(state: S, next?: Next): CallResult<S, never> & NoReply<S> =>
-  new ServerResult("noreply", state, undefined, undefined, next)
+  new ServerResult("noreply", state, undefined, undefined, checked(next))
 
 /** Ends the server with this reason, after `terminate`; a waiting caller gets the reason. */
 export const stopping = <S>(reason: ExitReason, state: S): CallResult<S, never> & NoReply<S> =>

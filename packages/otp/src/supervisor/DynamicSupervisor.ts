@@ -160,7 +160,7 @@ export const startChild = <P extends Pid, Child extends P, Extra extends Readonl
 
 /** Ends a child, also one that is being restarted, and removes it. Rejects with `ChildRefused` (`notFound`). */
 export const terminateChild = (supervisor: SupervisorTarget, child: Pid): Promise<void> =>
-  alter(supervisor, { _tag: "terminate", cell: cellOf(child) })
+  alter(supervisor, { _tag: "terminate", pid: child })
 
 /** The children, in start order. */
 export const whichChildren = <P extends Pid = Pid>(

@@ -49,7 +49,7 @@ export type DynamicRequest =
   | { readonly _tag: "which" }
   | { readonly _tag: "count" }
   | { readonly _tag: "start"; readonly spec: ExtendedSpec }
-  | { readonly _tag: "terminate"; readonly cell: Cell }
+  | { readonly _tag: "terminate"; readonly pid: Pid }
 
 /** The supervisor's message to itself: retry the restart of the child that this process was. */
 class DynamicRetry {
@@ -93,7 +93,7 @@ export class Dynamic {
     return { ...spec, start: (parent) => start(parent, ...this.extra) }
   }
 
-  async terminate(cell: Cell): Promise<Outcome> {
+  async terminate(cell: Pid): Promise<Outcome> {
     if (!(cell instanceof Cell)) return refused("notFound", "")
     if (this.restarting.delete(cell)) return { ok: undefined }
     const spec = this.running.get(cell)
@@ -155,7 +155,7 @@ const significantError = ({ significant }: Pick<ChildSpec, "significant">): Inva
 const handle = <A>(state: Dynamic, request: DynamicRequest, then: (outcome: Outcome) => A): A | Promise<A> => {
   if (request._tag === "which") return then({ ok: state.infos })
   if (request._tag === "count") return then({ ok: countOf(state.infos) })
-  if (request._tag !== "start") return state.terminate(request.cell).then(then)
+  if (request._tag !== "start") return state.terminate(request.pid).then(then)
   const wrong = specError(request.spec, false) ?? significantError(request.spec)
   return wrong === undefined ? state.add(request.spec, then) : then({ error: wrong })
 }

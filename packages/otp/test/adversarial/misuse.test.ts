@@ -11,7 +11,8 @@ import {
   Supervisor,
   System,
   Task,
-  TaskSupervisor
+  TaskSupervisor,
+  Timer
 } from "../../src/index.ts"
 import type { Pid } from "../../src/index.ts"
 import { bank } from "../double/bank.ts"
@@ -251,4 +252,56 @@ test("a definition without init does not start, and the callback is named", asyn
   await expect(GenServer.start(system, untyped({}), 0)).rejects.toEqual(
     expect.objectContaining({ _tag: "StartFailed", reason: error })
   )
+})
+
+describe("a mistake in an argument is refused by its name, with what to write instead", () => {
+  const counter = GenServer.make({
+    init: (from: number) => GenServer.ok(from),
+    handleCall: (_request: "next", _from, state) => GenServer.replying(state, state + 1)
+  })
+  const refusal = async (run: () => unknown): Promise<unknown> => {
+    try {
+      return await run()
+    } catch (error) {
+      return error instanceof Error ? error.message : error
+    }
+  }
+
+  test.each([
+    ["a value that is no system", () => GenServer.start(untyped({}), counter, 0), "what System.make returns"],
+    [
+      "a process in place of a system",
+      (pid: Pid) => Process.spawn(untyped(pid), () => {}),
+      "startLink and spawnLink take"
+    ],
+    [
+      "a system in place of a parent",
+      () => GenServer.startLink(untyped(system), counter, 0),
+      "start and spawn take a system"
+    ],
+    [
+      "a time that is none",
+      (pid: Pid) => Timer.sendAfter(untyped(pid), 1_000, untyped("tick")),
+      '"tick" is no time to wait'
+    ],
+    [
+      "a bare timeout of a call",
+      (pid: Pid) => GenServer.call(untyped(pid), "next", untyped(5)),
+      "make it { timeout: 5000 }"
+    ]
+  ])("%s", async (_name, run, text) => {
+    const pid = await GenServer.start(system, counter, 0)
+    expect(await refusal(() => run(pid))).toContain(text)
+  })
+
+  test.each([
+    ["a number, as in Elixir", 5],
+    ["a timeout that is none", { timeout: "soon" }],
+    ["an unknown word", "sleep"]
+  ])("the action of init: %s. The server does not start", async (_name, next) => {
+    const hasty = GenServer.make({ init: () => GenServer.ok(0, untyped(next)) })
+    expect(await refusal(() => GenServer.start(system, hasty, undefined))).toMatch(
+      /^the process did not start: .*(make it|give)/
+    )
+  })
 })

@@ -48,3 +48,21 @@ test("ERRTEXT2 an error is printed with its message, its stack and its fields in
   expect(inspect({ failed: new OtpError.StartIgnored() })).toContain("StartIgnored: the process chose not to run")
   await System.stop(system)
 })
+
+test("ERRTEXT3 Node prints an uncaught error without the insides of its pids, which its fields still hold", async () => {
+  const system = System.make()
+  const pid = Process.spawn(system, () => new Promise(() => {}))
+  const error = new OtpError.StartFailed({ reason: new OtpError.AlreadyStarted({ pid }) })
+  // So does Node for an error that nothing catches.
+  expect(inspect(error, { customInspect: false })).not.toContain("kernel")
+  const { reason } = error
+  expect(reason).toMatchObject({ _tag: "AlreadyStarted", pid })
+  expect(JSON.parse(JSON.stringify(reason))).toEqual({ _tag: "AlreadyStarted", pid: String(pid) })
+  await System.stop(system)
+})
+
+test("a request of a process to itself says what to do instead", () => {
+  const itself = (request: string) => new OtpError.CallExit({ reason: "calling_self", in: request }).message
+  expect(itself("GenServer.call")).toContain("call the function that handles the request")
+  expect(itself("GenServer.stop")).toContain("return GenServer.stopping")
+})

@@ -45,6 +45,19 @@ test("REPORT1 a crash prints one line, with the place in the user's code and the
   expect(lines).toHaveLength(1)
 })
 
+test("REPORT1 the place is the user's line also when the engine or this package throws", async () => {
+  const { system, lines } = logged()
+  const dead = Process.spawn(system, () => {})
+  await hop()
+  for (const run of [() => JSON.parse("{oops"), () => GenServer.call(dead as never, "next" as never)]) {
+    Process.spawn(system, () => run())
+  }
+  await hop()
+  const place = expect.stringMatching(/\(at .*systemLog\.test\.ts:\d+:\d+\)?\)$/)
+  expect(lines()).toEqual([place, place])
+  await System.stop(system)
+})
+
 test("REPORT1 the end of a supervisor at its limit is one line that names the child", async () => {
   const { system, lines } = logged()
   const crew = new Crew()
