@@ -34,7 +34,7 @@
 import type * as Effect from "effect/Effect"
 import * as Effects from "effect/Effect"
 import { endChild, Script, unlink } from "../process/index.ts"
-import { checkCount } from "../supervisor/index.ts"
+import { checkCount, checkWord } from "../supervisor/index.ts"
 import { cellOf, kernelOf } from "../kernel/index.ts"
 import { type Outcome, TaskHandle, TaskReply } from "./taskHandle.ts"
 import { launchTask, ownedTask, spawnTask, type Work } from "./taskStart.ts"
@@ -225,11 +225,12 @@ export interface YieldManyOptions extends AwaitOptions {
 }
 
 /**
- * Waits for several tasks without abandoning them, with one timeout for all; returns outcomes in the order of the list.
+ * Waits for several tasks without abandoning them, with one timeout for all; returns outcomes in the order of the list. A task may be in
+ * it more than once.
  *
  * **Errors**
  *
- * Rejects with `NotTheOwner`, or with `InvalidOption` for an invalid `limit`.
+ * Rejects with `NotTheOwner`, or with `InvalidOption` for an invalid `limit` or `onTimeout`.
  */
 export const yieldMany = async <A>(
   tasks: ReadonlyArray<Task<A>>,
@@ -237,31 +238,32 @@ export const yieldMany = async <A>(
 ): Promise<ReadonlyArray<Outcome<A>>> => {
   const { from, limit = Number.POSITIVE_INFINITY, onTimeout = "nothing" } = options
   checkCount("limit", limit, true)
+  checkWord("onTimeout", onTimeout, ["nothing", "ignore", "killTask"])
   const ms = milliseconds(options.timeout ?? 5000)
-  const waits = tasks.map((task) => ({ own: handleOf(task, from), sure: isSure(task, from) }))
-  const outcomes = new Map<number, Outcome<A>>()
+  const each = [...new Set(tasks)]
+  const waits = each.map((task) => ({ task, own: handleOf(task, from), sure: isSure(task, from) }))
+  const outcomes = new Map<Task<A>, Outcome<A>>()
   const isTimeout = await new Promise<boolean>((resolve) => {
     const stops: Array<() => void> = []
     let settled = 0
-    const settle = (index: number, outcome: Outcome<A>): void => {
+    const settle = (task: Task<A>, outcome: Outcome<A>): void => {
       settled++
-      if (outcome !== undefined) outcomes.set(index, outcome)
+      if (outcome !== undefined) outcomes.set(task, outcome)
       if (outcomes.size < limit && settled < waits.length) return
       for (const stop of stops) stop()
       resolve(outcomes.size < limit)
     }
     if (waits.length === 0) resolve(false)
-    for (const [index, { own, sure }] of waits.entries()) {
-      if (outcomes.size < limit) stops.push(own.wait(ms, (outcome) => settle(index, outcome), sure))
+    for (const { task, own, sure } of waits) {
+      if (outcomes.size < limit) stops.push(own.wait(ms, (outcome) => settle(task, outcome), sure))
     }
   })
-  if (!isTimeout || onTimeout === "nothing") return tasks.map((_, index) => outcomes.get(index))
-  const found = async (task: Task<A>, index: number): Promise<Outcome<A>> => {
-    const outcome = outcomes.get(index)
-    if (outcome !== undefined) return outcome
-    return onTimeout === "ignore" ? ignore(task, from) : shutdown(task, "brutalKill", from)
+  const late = isTimeout && onTimeout !== "nothing" ? each.filter((task) => !outcomes.has(task)) : []
+  const end = async (task: Task<A>): Promise<void> => {
+    outcomes.set(task, onTimeout === "ignore" ? ignore(task, from) : await shutdown(task, "brutalKill", from))
   }
-  return Promise.all(tasks.map(found))
+  await Promise.all(late.map(end))
+  return tasks.map((task) => outcomes.get(task))
 }
 
 /**

@@ -18,7 +18,7 @@ import { unlink } from "../process/index.ts"
 import { Channel } from "../channel/index.ts"
 import { afterTurn } from "../time/index.ts"
 import { Absorbed, type Cell, type Resource, signal, startTimer } from "../kernel/index.ts"
-import { checkCount } from "../supervisor/index.ts"
+import { checkCount, checkWord } from "../supervisor/index.ts"
 import type { Work } from "./taskStart.ts"
 
 /** The result of one task of a stream: `ok` with its value, or `exit` with its exit reason, and with `zipInputOnExit` its `input`. */
@@ -39,6 +39,11 @@ export interface StreamPlan<I> {
   readonly start: (input: I, made: (cell: Cell) => void, finished: (value: unknown) => void) => void | Promise<void>
 }
 
+const timeoutRuleOf = (onTimeout: "exit" | "killTask"): "exit" | "killTask" => {
+  checkWord("onTimeout", onTimeout, ["exit", "killTask"])
+  return onTimeout
+}
+
 const concurrencyOf = (maxConcurrency: number): number => {
   checkCount("maxConcurrency", maxConcurrency, true)
   return maxConcurrency
@@ -50,7 +55,7 @@ export const streamRules = (owner: Cell, options: StreamOptions | undefined) => 
   maxConcurrency: concurrencyOf(options?.maxConcurrency ?? 8),
   ordered: options?.ordered ?? true,
   ms: milliseconds(options?.timeout ?? 5000),
-  onTimeout: options?.onTimeout ?? "exit",
+  onTimeout: timeoutRuleOf(options?.onTimeout ?? "exit"),
   zip: options?.zipInputOnExit ?? false
 })
 

@@ -397,6 +397,20 @@ test("yieldMany with onTimeout ignores or kills the tasks that have no outcome i
   expect(await running).toEqual([[each, each, each], [true, false, true], []])
 })
 
+test("yieldMany has one outcome for a task that is in the list twice, and refuses an unknown onTimeout", async () => {
+  const running = inProcess(system, async (self) => {
+    const [quick, slow] = [Task.async(self, () => 1), Task.async<number>(self, () => new Promise(() => {}))]
+    const options = { timeout: 10, onTimeout: "killTask", from: self } as const
+    const outcomes = await Task.yieldMany([quick, slow, quick, slow], options)
+    return [outcomes, Process.isAlive(slow.pid)]
+  })
+  await hop()
+  await clock.advance(10)
+  expect(await running).toEqual([[{ ok: 1 }, undefined, { ok: 1 }, undefined], false])
+  const wrong = { onTimeout: "kill_task" as never }
+  await expect(inProcess(system, () => Task.yieldMany([], wrong))).rejects.toMatchObject({ option: "onTimeout" })
+})
+
 test("yieldMany with a limit ends with so many outcomes, and the other tasks can be awaited", async () => {
   const running = inProcess(system, async (self) => {
     const tasks = [30, 10, 20].map((ms) => Task.async(self, () => Effect.as(Effect.sleep(ms), ms)))
