@@ -11,7 +11,7 @@ import { files, readText } from "../../house/workspace.ts"
  */
 const kinds = {
   cache: `chat/blob/references references, chat/inbox/Inbox listed, chat/inbox/inboxBound sizes, chat/json/partialReply readers,
-    chat/json/wellFormed known, chat/values/held written, chat/view/ChatView shownMessages, chat/view/ChatView shownThreads,
+    chat/json/wellFormed known, chat/options/currentTools known, chat/values/held written, chat/view/ChatView shownMessages, chat/view/ChatView shownThreads,
     otp/machine/chart/chartTable tables, otp/machine/chart/chartTable strictTables, react/hooks/Conversation verbsKnown,
     react/observer/chart/stateChart drawings, server/access/blobUrls located, server/access/blobUrls parts`,
   live: `chat/blob/references newBytes, chat/call/zombieTable tables, chat/inbox/inputReceipt series, chat/troupe/chatDirectory ofTroupe,
@@ -24,7 +24,7 @@ const kinds = {
     otp/process/redaction sensitive, otp/system/System stopping, otp/telemetry/deadLetterLog logs, react/hooks/Snapshot sources,
     server/http/frameStream streams, server/http/routeCall countedInputs,
     server/routes/observerRoutes observations, server/wire/agUi/sharedState states, server/wire/writtenData all`,
-  mark: `chat/dispatch/dispatchFailure own, chat/values/HandlerResult made, chat/values/held value, otp/core/Pid pidMark,
+  mark: `chat/dispatch/dispatchFailure own, chat/options/deferredTools finders, chat/values/HandlerResult made, chat/values/held value, otp/core/Pid pidMark,
     otp/machine/actorTable mark, otp/supervisor/childRestarts partition`,
   name: `chat/async/guardedSignal key, chat/dispatch/dispatchRun none, chat/json/nodeInspect inspected, chat/observe/openTelemetry spanKey,
     otp/core/nodeInspect inspected, otp/machine/chart/hostedActors unbound, server/server/singleton values,

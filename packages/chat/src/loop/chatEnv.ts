@@ -24,7 +24,7 @@ import type {
   TurnFacts,
   Verdict
 } from "./chatContext.ts"
-import { inForm, type RunOptions } from "../options/index.ts"
+import { inForm, type RunOptions, withCurrentTools } from "../options/index.ts"
 import { handedToBy, handedToLast, ServedTurn, type ServesTurns, type Serving } from "../agents/index.ts"
 import type { ResponseFormat } from "../model/index.ts"
 import type { AgentRef, Conversation, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
@@ -468,9 +468,9 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   /** The options of the turn for requests of this agent. */
   #optionsOf({ turn: id, agent }: Pick<StepOpening, "turn" | "agent">): RunOptions {
     const turn = this.turn(id)
-    if (agent === turn.options.agent) return turn.options
+    if (agent === turn.options.agent) return withCurrentTools(turn.options)
     this.#served ??= new ServedTurn(this.#parts, undefined)
-    return this.#served.options(turn, agent)
+    return withCurrentTools(this.#served.options(turn, agent))
   }
 
   /** The agent that the completed calls of the running step hand over to. */

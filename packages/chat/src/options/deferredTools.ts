@@ -56,10 +56,15 @@ const namesFoundIn = (messages: ReadonlyArray<Message>): ReadonlyArray<string> =
   })
 }
 
+const finders = new WeakSet<Tool>()
+
+/** Whether a tool is the search of the library. */
+export const isFinder = (tool: Tool): boolean => finders.has(tool)
+
 const finder = (deferred: ReadonlyArray<Tool>): Tool => {
   let search: Promise<(query: string) => ReadonlyArray<string>> | undefined
   const byName = new Map(deferred.map((one) => [one.name, one]))
-  return make({
+  const made = make({
     name: finderName,
     description: `Finds further tools by what they do, or by their names. You can call a found tool from then on.\n${listOf(deferred)}`,
     effect: "read",
@@ -72,6 +77,8 @@ const finder = (deferred: ReadonlyArray<Tool>): Tool => {
       return HandlerResult.ok(found.map((name) => `- ${name}: ${lineOf(byName.get(name))}`).join("\n"))
     }
   })
+  finders.add(made)
+  return made
 }
 
 /** The next request has the whole description. */

@@ -23,6 +23,7 @@ import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { haltProblem } from "../gate/index.ts"
 import { type Json, write } from "../values/index.ts"
 import { describe } from "../values/index.ts"
+import { presentTools } from "../options/index.ts"
 import { askAt, pendingApprovalsOf } from "./openCalls.ts"
 import { type About, type Decided, noWait, waitToCome } from "./childAsks.ts"
 import { type Engine, isProviderApproval, jsonSchema, type ParsedArguments, submittedMessage } from "../tool/index.ts"
@@ -88,7 +89,7 @@ export const checkedDecision = (given: unknown, toolCallId: string, context: Dec
 
 /** The tools of the agent that made a call. */
 const toolsOf = ({ agent }: Pick<PendingApproval, "agent">, { engine, engineOf }: DecisionState): Engine["tools"] =>
-  (agent === undefined ? engine : (engineOf?.(agent) ?? engine)).tools
+  presentTools((agent === undefined ? engine : (engineOf?.(agent) ?? engine)).tools)
 
 /** DEC3 */
 const checkTools = ({ type }: Decision, waits: PendingApproval, state: DecisionState): void => {

@@ -18,6 +18,7 @@ import { isUnfinished, type Opened, openToolCalls, withResults } from "./openCal
 import { withQuestion } from "../stopConditions/index.ts"
 import { endedEarly, type OutcomeRules, type ToolOutcome } from "../call/index.ts"
 import { type Engine, loadSchemas, type Tool } from "../tool/index.ts"
+import { presentTools } from "../options/index.ts"
 import { unknownOutcome, unknownReason } from "../batch/index.ts"
 
 /** The state of a chat with a step that was not over. */
@@ -60,7 +61,7 @@ export const revived = (
   const calls = open.calls.map((call, position): OpenCall => {
     const toolCall = toolCalls[position]
     if (toolCall === undefined || (call.state !== "new" && call.state !== "intended")) return call
-    const tool = engine.tools.find(({ name }) => name === toolCall.name)
+    const tool = presentTools(engine.tools).find(({ name }) => name === toolCall.name)
     const unknown = call.state === "intended" ? unknownCall(tool, now, call.arguments) : "fail"
     if (unknown !== "fail") return unknown
     const ended = call.state === "intended" ? unknownOutcome(toolCall, rules) : notBegun(toolCall, tool, rules)

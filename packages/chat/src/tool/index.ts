@@ -26,6 +26,7 @@ export type {
   SubagentCall,
   Tool,
   ToolContext,
-  ToolExecutor
+  ToolExecutor,
+  ToolOrigin
 } from "./toolContract.ts"
 export { isUnknownTool } from "./unknownTool.ts"

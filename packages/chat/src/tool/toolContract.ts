@@ -196,11 +196,22 @@ export interface Tool {
   readonly needsApproval?: boolean | ((args: Readonly<Record<string, unknown>>) => boolean) | undefined
   /** Whether a model has to find the tool, and in which group its name is listed. */
   readonly deferred?: true | { readonly group: string } | undefined
+  /** Where the tool comes from, if its list can change. */
+  readonly origin?: ToolOrigin | undefined
   /** The agent to whom a completed call hands the conversation over; the tools of `handoffs` have it. */
   readonly handoff?: AgentRef | undefined
   /** The name of the agent that a call starts as a sub-agent; the tools of `Agents.subagent` have it. */
   readonly subagent?: string | undefined
 }
+
+/**
+ * Returns the tools of a list that changes while chats run, such as that of an MCP server: `listed` when the list was read, and `current`,
+ * the same array until the tools change.
+ *
+ * **Details**: from the next request on a live chat has the tools of `current` in place of `listed`, if its options have all of `listed`
+ * unchanged. A list without one of them, or with a copy of one, gets no other tools.
+ */
+export type ToolOrigin = () => { readonly listed: ReadonlyArray<Tool>; readonly current: ReadonlyArray<Tool> }
 
 /** The id and the settings of a provider's tool. */
 export interface ProviderToolPart {

@@ -21,7 +21,7 @@ import {
   type McpServerParams,
   SignInProvider
 } from "../connection/index.ts"
-import { type Attachments, attachmentsOf, attachmentTools, boundedText, toolsOf } from "../tools/index.ts"
+import { type Attachments, attachmentsOf, attachmentTools, boundedText, listedBy, toolsOf } from "../tools/index.ts"
 import { mcpProcess } from "./mcpProcess.ts"
 
 /** One server, with or without a process. */
@@ -38,6 +38,7 @@ export class McpHost implements McpServer {
   readonly #signIn: SignInProvider | undefined
   #roots: ReadonlyArray<McpRoot> | undefined
   #tools: ReadonlyArray<Tool.Tool> = []
+  #names: ReadonlySet<string> = new Set()
   #current: McpConnection | undefined
   #prior: PriorDiscovery | undefined
   #ahead: McpConnection | undefined
@@ -126,10 +127,23 @@ export class McpHost implements McpServer {
   /** Makes the tools of a listing the current ones. */
   #list(connection: McpConnection, listed: ReadonlyArray<McpTool>): void {
     if (this.#current !== connection) return
-    const own = toolsOf(listed, { ...this.options, server: this.name }, async (call) => this.#connected().call(call))
+    this.#names = new Set(listed.map(({ name }) => name))
+    const about = { ...this.options, server: this.name, gone: (name: string) => this.#gone(name) }
+    const own = toolsOf(listed, about, async (call) => this.#connected().call(call))
     const has = connection.client.getServerCapabilities()
-    this.#tools = [...own, ...attachmentTools(has, this.options, own, this, (run) => this.#ask(run))]
+    this.#tools = listedBy(
+      [...own, ...attachmentTools(has, this.options, own, this, (run) => this.#ask(run))],
+      () => this.#tools
+    )
     this.options.onTools?.(this.#tools)
+  }
+
+  /** What there is in place of a tool that the server took away. */
+  #gone(name: string): string | undefined {
+    if (this.#names.has(name)) return undefined
+    const left = this.#tools.map((tool) => tool.name)
+    const listed = boundedText(left.join(", "), { maxTextCharacters: 2_000 })
+    return `${this.name} no longer has the tool ${name}; ${left.length === 0 ? "it has none" : `it has ${listed}`}`
   }
 
   listen(connection: McpConnection, lost: (error: McpError) => void): void {

@@ -3,7 +3,7 @@ import type { Tool } from "@troupe/chat/tools"
 import { OtpError, type Pid, type System } from "@troupe/otp"
 import { McpHost } from "./mcpHost.ts"
 import type { McpOptions, McpServer, McpServerParams } from "../connection/index.ts"
-import { acceptedName } from "../tools/index.ts"
+import { acceptedName, listedBy } from "../tools/index.ts"
 
 /**
  * Starts an MCP server as a process: of a system, or linked to an owner.
@@ -64,6 +64,20 @@ export const connect = async (server: McpServerParams, options: McpOptions = {})
  * ```
  */
 export const tools = (servers: ReadonlyArray<Pick<McpServer, "name" | "tools">>): ReadonlyArray<Tool.Tool> => {
+  let lists: ReadonlyArray<ReadonlyArray<Tool.Tool>> = []
+  let joined: ReadonlyArray<Tool.Tool> = []
+  const current = (): ReadonlyArray<Tool.Tool> => {
+    const now = servers.map((server) => server.tools)
+    if (now.some((list, at) => list !== lists[at])) {
+      lists = now
+      joined = listedBy(joinedTools(servers), current)
+    }
+    return joined
+  }
+  return current()
+}
+
+const joinedTools = (servers: ReadonlyArray<Pick<McpServer, "name" | "tools">>): ReadonlyArray<Tool.Tool> => {
   const uses = new Map<string, number>()
   for (const { name } of servers.flatMap((server) => server.tools)) uses.set(name, (uses.get(name) ?? 0) + 1)
   return servers.flatMap((server) =>
