@@ -11,29 +11,32 @@
  * BUNDLE2. A module that several exports need is in one chunk, which all of them import.
  *
  * Each file of a bundle resolves its imports of other packages again, so a bundle has few files: the modules that the
- * first export needs, the rest, and one file of names for each other export. An export that needs modules of other packages that
- * the first export does not need is a file of its own: who imports another one does not load them.
+ * first export needs, the rest, and one file of names for each other export. An export whose modules the first export needs too
+ * does not load the rest. An export that needs modules of other packages that the first export does not need is a file of its own:
+ * who imports another one does not load them.
  *
  * @module
  */
 import { build, type BuildOptions } from "esbuild"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { plainFunctions } from "./plainFunctions.ts"
 
 /** The folders of the separate modules and of their bundle. */
 const separate = "./dist/"
 const bundled = "./dist/bundled/"
 
-/** The module that exports the names of all exports but the first one. */
-const otherExports = `${separate}otherExports.js`
+/** The modules that export the names of the exports beside the first one: of those that need only its modules, and of the others. */
+const gathered = ["firstExports", "otherExports"] as const
 
 /** The targets of one export. */
 type Targets = Readonly<Record<string, unknown>>
 
-/** The names of an export, its separate module, and the modules of other packages that it loads. */
+/** The names of an export, its separate module, and the modules that it loads: of the package, and of others. */
 interface Door {
   readonly module: string
   readonly names: ReadonlyArray<string>
+  readonly own: ReadonlySet<string>
   readonly foreign: ReadonlySet<string>
 }
 
@@ -70,17 +73,20 @@ const optionsFor = (folder: string) =>
 /** What each of these modules exports and loads. */
 const doorsOf = async (folder: string, modules: Array<string>): Promise<ReadonlyArray<Door>> => {
   const { metafile } = await build({ ...optionsFor(folder), entryPoints: modules, write: false, metafile: true })
-  const foreignOf = (path: string, seen: Set<string>): ReadonlyArray<string> => {
-    if (seen.has(path)) return []
+  const importsOf = (path: string) =>
+    (metafile.inputs[path]?.imports ?? []).filter(({ kind }) => kind === "import-statement")
+  const loadedWith = (path: string, seen: Set<string> = new Set()): ReadonlySet<string> => {
+    if (seen.has(path)) return seen
     seen.add(path)
-    return (metafile.outputs[path]?.imports ?? [])
-      .filter(({ kind }) => kind === "import-statement")
-      .flatMap((one) => (one.external === true ? [one.path] : foreignOf(one.path, seen)))
+    for (const one of importsOf(path)) if (one.external !== true) loadedWith(one.path, seen)
+    return seen
   }
-  const found = Object.entries(metafile.outputs).map(([path, output]) => [output.entryPoint, path, output] as const)
   return modules.map((module) => {
-    const [, path = "", output] = found.find(([entry]) => entry === module.slice(2)) ?? []
-    return { module, names: output?.exports ?? [], foreign: new Set(foreignOf(path, new Set())) }
+    const entry = module.slice(2)
+    const output = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint === entry)
+    const own = loadedWith(entry)
+    const foreign = [...own].flatMap((path) => importsOf(path).filter(({ external }) => external === true))
+    return { module, names: output?.exports ?? [], own, foreign: new Set(foreign.map(({ path }) => path)) }
   })
 }
 
@@ -89,11 +95,11 @@ const namesFrom = (module: string, names: ReadonlyArray<string>): string =>
   `export { ${names.join(", ")} } from ${JSON.stringify(module)};\n`
 
 /** Writes the file of an export, which has only names. */
-const writeDoor = (folder: string, { module, names }: Door, index: number): void => {
+const writeDoor = (folder: string, file: string, { module, names }: Door, index: number): void => {
   const path = join(folder, bundledPath(module))
   const up = "../".repeat(module.split("/").length - 3)
   const code = namesFrom(
-    `${up === "" ? "./" : up}otherExports.js`,
+    `${up === "" ? "./" : up}${file}.js`,
     names.map((name) => `${name}$${index} as ${name}`)
   )
   mkdirSync(dirname(path), { recursive: true })
@@ -108,17 +114,33 @@ export const bundle = async (folder: string, exported: Readonly<Record<string, u
     .map((targets) => String(targets["default"]))
   const [first, ...others] = await doorsOf(folder, modules)
   if (first === undefined) return
-  const isAlone = ({ foreign }: Door): boolean => [...foreign].some((module) => !first.foreign.has(module))
-  const alone = others.filter(isAlone).map(({ module }) => module)
-  const doors = others.filter((door) => !isAlone(door))
-  const lines = doors.map(({ module, names }, index) =>
-    namesFrom(
-      `./${module.slice(separate.length)}`,
-      names.map((name) => `${name} as ${name}$${index}`)
+  const isWithFirst = ({ module, own }: Door): boolean =>
+    [...own].every((path) => first.own.has(path) || path === module.slice(2))
+  const placeOf = (door: Door): (typeof gathered)[number] | "alone" => {
+    if ([...door.foreign].some((module) => !first.foreign.has(module))) return "alone"
+    return isWithFirst(door) ? "firstExports" : "otherExports"
+  }
+  const places = Map.groupBy(others, placeOf)
+  const files = gathered.filter((file) => places.has(file))
+  const pathOf = (file: string): string => `${separate}${file}.js`
+  for (const file of files) {
+    const lines = (places.get(file) ?? []).map(({ module, names }, index) =>
+      namesFrom(
+        `./${module.slice(separate.length)}`,
+        names.map((name) => `${name} as ${name}$${index}`)
+      )
     )
-  )
-  writeFileSync(join(folder, otherExports), lines.join(""))
-  await build({ ...optionsFor(folder), entryPoints: [first.module, otherExports, ...alone] })
-  rmSync(join(folder, otherExports))
-  doors.forEach((door, index) => writeDoor(folder, door, index))
+    writeFileSync(join(folder, pathOf(file)), lines.join(""))
+  }
+  const alone = (places.get("alone") ?? []).map(({ module }) => module)
+  const entryPoints = [first.module, ...files.map(pathOf), ...alone]
+  const { outputFiles } = await build({ ...optionsFor(folder), entryPoints, write: false })
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, plainFunctions(text))
+  }
+  for (const file of files) {
+    rmSync(join(folder, pathOf(file)))
+    for (const [index, door] of (places.get(file) ?? []).entries()) writeDoor(folder, file, door, index)
+  }
 }

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { bundle, conditionProblems } from "../../packed/bundle.ts"
+import { plainFunctions } from "../../packed/plainFunctions.ts"
 
 /** The published exports of a package with these modules. */
 const exportsOf = (...modules: ReadonlyArray<string>) =>
@@ -25,7 +26,9 @@ describe("the bundle of a package", () => {
     write("one.js", 'export { Shared } from "./shared.js"\nexport { join } from "node:path"')
     write("inner/two.js", 'export { Shared } from "../shared.js"')
     write("three.js", 'export * from "./shared.js"\nexport * as all from "./shared.js"')
-    await bundle(folder, exportsOf("one", "inner/two", "three"))
+    write("own.js", "globalThis.isOwnLoaded = true\nexport const own = 1")
+    write("four.js", 'export { own } from "./own.js"')
+    await bundle(folder, exportsOf("one", "inner/two", "three", "four"))
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -38,6 +41,13 @@ describe("the bundle of a package", () => {
     expect(two["Shared"]).toBe(one["Shared"])
     expect(three["Shared"]).toBe(one["Shared"])
     expect(three["all"]).toEqual({ Shared: one["Shared"] })
+  })
+
+  test("an export that needs only modules of the first one does not load those of others", async () => {
+    await load("inner/two.js")
+    expect(Reflect.has(globalThis, "isOwnLoaded")).toBe(false)
+    expect((await load("four.js"))["own"]).toBe(1)
+    expect(Reflect.deleteProperty(globalThis, "isOwnLoaded")).toBe(true)
   })
 
   test("other packages stay outside of the bundle", async () => {
@@ -63,4 +73,24 @@ describe("BUNDLE1. the exports of a package", () => {
     const wrong = { ...two, node: "./dist/bundled/one.js" }
     expect(conditionProblems({ one, wrong })).toEqual([`wrong must have ${JSON.stringify(two)}`])
   })
+})
+
+test("the arrow functions of the top level become plain functions that do the same, and others stay", async () => {
+  const code = [
+    "var add = (a, b = 1) => a + b;",
+    "var later = async (a) => {",
+    "  return await a;",
+    "};",
+    "var pair = ({ left }) => ({ left, inner: () => left });",
+    "class Counter { count = 0; add = () => ++this.count; }",
+    "export const all = [add(1), later, pair({ left: 2 }).inner(), new Counter().add()];"
+  ].join("\n")
+  const plain = plainFunctions(code)
+  expect(plain.match(/function/g)).toHaveLength(3)
+  const { all } = (await import(`data:text/javascript,${encodeURIComponent(plain)}`)) as {
+    readonly all: readonly [number, (value: number) => Promise<number>, number, number]
+  }
+  const [sum, later, left, count] = all
+  expect([sum, left, count]).toEqual([2, 2, 1])
+  await expect(later(3)).resolves.toBe(3)
 })

@@ -17,14 +17,16 @@ import { callsFindings } from "../tool/index.ts"
 import { hooks, permissions } from "../gate/index.ts"
 import { modes } from "../record/index.ts"
 
-const tool = z.looseObject(
-  {
-    name: z.string("must_be_a_string"),
-    effect: wordOf("read", "write").optional(),
-    key: z.custom((value) => typeof value === "function", "must_be_a_function of the arguments").optional(),
-    timeoutMs: milliseconds.optional()
-  },
-  "must_be a tool: { name, effect, key, timeoutMs }"
+const tool = z.lazy(() =>
+  z.looseObject(
+    {
+      name: z.string("must_be_a_string"),
+      effect: wordOf("read", "write").optional(),
+      key: z.custom((value) => typeof value === "function", "must_be_a_function of the arguments").optional(),
+      timeoutMs: milliseconds.optional()
+    },
+    "must_be a tool: { name, effect, key, timeoutMs }"
+  )
 )
 
 /** The schema of a tool; an object without a name gives a single finding. */
@@ -36,31 +38,35 @@ const named = z
   .pipe(tool)
 
 /** The parts of the state that a dispatcher reads; an absent part may be `null`. */
-const stateType = z.looseObject(
-  {
-    tools: z.array(named, "must_be_a_list of tools").nullish(),
-    maxConcurrency: z
-      .custom((value) => Number.isInteger(value) || value === Infinity, "must_be_a_whole_number, or left out")
-      .nullish(),
-    maxCallsPerReply: countFrom1.nullish(),
-    toolTimeoutMs: z.custom(isMilliseconds, "must_be_milliseconds, or left out").nullish(),
-    phase: wordOf(...modes).nullish(),
-    permissions: permissions.nullish(),
-    hooks: hooks.nullish(),
-    context: dictionary.nullish(),
-    onEvent: functionType.nullish()
-  },
-  "must_be_an_object"
+const stateType = z.lazy(() =>
+  z.looseObject(
+    {
+      tools: z.array(named, "must_be_a_list of tools").nullish(),
+      maxConcurrency: z
+        .custom((value) => Number.isInteger(value) || value === Infinity, "must_be_a_whole_number, or left out")
+        .nullish(),
+      maxCallsPerReply: countFrom1.nullish(),
+      toolTimeoutMs: z.custom(isMilliseconds, "must_be_milliseconds, or left out").nullish(),
+      phase: wordOf(...modes).nullish(),
+      permissions: permissions.nullish(),
+      hooks: hooks.nullish(),
+      context: dictionary.nullish(),
+      onEvent: functionType.nullish()
+    },
+    "must_be_an_object"
+  )
 )
 
-const optionsType = z.strictObject(
-  {
-    schedule: wordOf("effects", "reference").optional(),
-    haltOrder: wordOf("call", "observed").optional(),
-    system: having("a system, as System.make makes them", "make").optional(),
-    signal: z.custom((value) => value instanceof AbortSignal, "must_be an AbortSignal").optional()
-  },
-  "must_be_an_object of options"
+const optionsType = z.lazy(() =>
+  z.strictObject(
+    {
+      schedule: wordOf("effects", "reference").optional(),
+      haltOrder: wordOf("call", "observed").optional(),
+      system: having("a system, as System.make makes them", "make").optional(),
+      signal: z.custom((value) => value instanceof AbortSignal, "must_be an AbortSignal").optional()
+    },
+    "must_be_an_object of options"
+  )
 )
 
 /** The arguments to check. */

@@ -95,6 +95,24 @@ const namesAt = (type: unknown, [first, ...rest]: ReadonlyArray<string | number>
 }
 
 /**
+ * The issues of a value. Of an object, only the parts that are given or required are checked: a program gives few options, and to check
+ * the whole object, zod compiles a function for all of them.
+ */
+const issuesOf = (type: z.ZodType, value: unknown): ReadonlyArray<z.core.$ZodIssue> => {
+  if (!(type instanceof z.ZodObject) || !isRecord(value)) return type.safeParse(value).error?.issues ?? []
+  const shape: Readonly<Record<string, z.core.$ZodType>> = type.shape
+  const issues = Object.entries(shape).flatMap(([name, part]) =>
+    value[name] === undefined && part instanceof z.ZodOptional
+      ? []
+      : (z.safeParse(part, value[name]).error?.issues ?? []).map((issue) => ({ ...issue, path: [name, ...issue.path] }))
+  )
+  const keys = type.def.catchall === undefined ? [] : Object.keys(value).filter((name) => !Object.hasOwn(shape, name))
+  return keys.length === 0
+    ? issues
+    : [...issues, { code: "unrecognized_keys", keys, path: [], message: "", input: value }]
+}
+
+/**
  * The findings about a value of this type, unknown names first. `unknown` returns the reason of a finding about a name
  * that a strict object does not have. Without one, the reason names the closest name of that object.
  */
@@ -103,11 +121,9 @@ export const findingsFor = (
   value: unknown,
   unknown: (name: string) => string | undefined = () => undefined
 ): ReadonlyArray<Finding> => {
-  const { error } = type.safeParse(value)
-  if (error === undefined) return []
   const found: Array<Finding> = []
   const unknownNames: Array<Finding> = []
-  for (const issue of error.issues) {
+  for (const issue of issuesOf(type, value)) {
     const path = issue.path.map((place) => (typeof place === "number" ? place : String(place)))
     if (issue.code === "unrecognized_keys") {
       const names = namesAt(type, path)

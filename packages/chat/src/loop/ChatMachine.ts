@@ -145,7 +145,7 @@ const stops = <Then extends object, Stop extends string>(then: Then, stop: Stop)
   }) as const
 
 /** The chart of a chat, or of its first step: then the chart ends with that step. */
-const chartOf = (id: "chat" | "step") =>
+export const chartOf = (id: "chat" | "step") =>
   chatSetup.createMachine({
     id,
     context: ({ input }) => initialContext({ input: id === "step" ? oneStep(input) : input }),
@@ -433,7 +433,8 @@ const refusalOfEarlier = (snapshot: Snapshot<unknown>): ValidationError | undefi
   return new ValidationError("undecodable", [{ field: ["snapshot"], reason }])
 }
 
-const reported = { refuses: refusalOfEarlier, formatStatus }
+/** What a process that runs one of these machines reports. */
+export const reported = { refuses: refusalOfEarlier, formatStatus }
 
 /**
  * Runs turns. Between turns it is idle, interrupted, awaitingUser, awaitingApproval or awaitingTools; within a turn
@@ -441,9 +442,6 @@ const reported = { refuses: refusalOfEarlier, formatStatus }
  * that took too long. In beginning, closing and withdrawing its environment, a `ChatEnv`, answers at once.
  */
 export const chatMachine = StateMachine.hosted(StateMachine.published(chartOf("chat")), reported)
-
-/** The same machine for one step of the thread in its input: it ends after that step. */
-export const stepMachine = StateMachine.hosted(StateMachine.published(chartOf("step")), reported)
 
 /** The calls of a message without a chat. */
 const toolCalls = chatSetup.createMachine({

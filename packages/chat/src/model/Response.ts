@@ -26,20 +26,22 @@ import { Usage } from "./Usage.ts"
 export const FinishReason = z.enum(["stop", "length", "tool_calls", "content_filter", "error", "other"])
 export type FinishReason = z.infer<typeof FinishReason>
 
-const responseSchema = z
-  .object({
-    id: z.string().optional(),
-    requestId: z.string().optional(),
-    model: z.string().optional(),
-    message: AssistantMessage.optional(),
-    outputText: z.string(),
-    toolCalls: z.array(ToolCall).readonly(),
-    finishReason: FinishReason.nullable(),
-    rawFinishReason: z.string().optional(),
-    usage: Usage,
-    metadata: openRecord
-  })
-  .readonly()
+const responseSchema = z.lazy(() =>
+  z
+    .object({
+      id: z.string().optional(),
+      requestId: z.string().optional(),
+      model: z.string().optional(),
+      message: AssistantMessage.optional(),
+      outputText: z.string(),
+      toolCalls: z.array(ToolCall).readonly(),
+      finishReason: FinishReason.nullable(),
+      rawFinishReason: z.string().optional(),
+      usage: Usage,
+      metadata: openRecord
+    })
+    .readonly()
+)
 
 /**
  * The outcome of one model request, folded from its events.

@@ -21,23 +21,31 @@ const place = z.number().int().nonnegative()
  * - `tokens`: the size of the request before and after, as it was estimated
  * - `usage`, `model`: of the request that wrote the summary
  */
-export const Compaction = z
-  .object({
-    upTo: place,
-    summary: z.string().optional(),
-    kept: z.array(place).readonly(),
-    pruned: z.object({ before: place, characters: place }).readonly().optional(),
-    plan: z.string().optional(),
-    tokens: z.object({ before: z.number(), after: z.number() }).readonly(),
-    usage: Usage.optional(),
-    model: z.string().optional()
-  })
-  .readonly()
+export const Compaction = z.lazy(() =>
+  z
+    .object({
+      upTo: place,
+      summary: z.string().optional(),
+      kept: z.array(place).readonly(),
+      pruned: z.object({ before: place, characters: place }).readonly().optional(),
+      plan: z.string().optional(),
+      tokens: z.object({ before: z.number(), after: z.number() }).readonly(),
+      usage: Usage.optional(),
+      model: z.string().optional()
+    })
+    .readonly()
+)
 export type Compaction = z.infer<typeof Compaction>
 
-const threadSchema = z
-  .object({ messages: z.array(Message).readonly(), metadata: openRecord.optional(), compaction: Compaction.optional() })
-  .readonly()
+const threadSchema = z.lazy(() =>
+  z
+    .object({
+      messages: z.array(Message).readonly(),
+      metadata: openRecord.optional(),
+      compaction: Compaction.optional()
+    })
+    .readonly()
+)
 
 /** A conversation's messages, oldest first, and what requests have in place of the first ones. */
 export interface Thread extends z.infer<typeof threadSchema> {}

@@ -7,16 +7,18 @@ import * as z from "zod"
 import { withRawIntegers } from "../json/index.ts"
 import { openRecord } from "../values/index.ts"
 
-const toolCallSchema = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    arguments: openRecord.nullable(),
-    rawArguments: z.string().optional(),
-    problem: z.string().optional(),
-    metadata: openRecord.optional()
-  })
-  .readonly()
+const toolCallSchema = z.lazy(() =>
+  z
+    .object({
+      id: z.string(),
+      name: z.string(),
+      arguments: openRecord.nullable(),
+      rawArguments: z.string().optional(),
+      problem: z.string().optional(),
+      metadata: openRecord.optional()
+    })
+    .readonly()
+)
 
 /**
  * One tool call of an assistant message.

@@ -6,22 +6,24 @@
 import * as z from "zod"
 import { openRecord } from "../values/index.ts"
 
-const usageSchema = z
-  .object({
-    inputTokens: z.number().optional(),
-    outputTokens: z.number().optional(),
-    cachedInputTokens: z.number().optional(),
-    cacheWriteInputTokens: z.number().optional(),
-    reasoningTokens: z.number().optional(),
-    totalTokens: z.number().optional(),
-    inputCost: z.number().optional(),
-    outputCost: z.number().optional(),
-    totalCost: z.number().optional(),
-    unpricedRequests: z.number().optional(),
-    toolUsage: openRecord.optional(),
-    extra: openRecord.optional()
-  })
-  .readonly()
+const usageSchema = z.lazy(() =>
+  z
+    .object({
+      inputTokens: z.number().optional(),
+      outputTokens: z.number().optional(),
+      cachedInputTokens: z.number().optional(),
+      cacheWriteInputTokens: z.number().optional(),
+      reasoningTokens: z.number().optional(),
+      totalTokens: z.number().optional(),
+      inputCost: z.number().optional(),
+      outputCost: z.number().optional(),
+      totalCost: z.number().optional(),
+      unpricedRequests: z.number().optional(),
+      toolUsage: openRecord.optional(),
+      extra: openRecord.optional()
+    })
+    .readonly()
+)
 
 /**
  * Token counts and costs of one request, or of several added up.

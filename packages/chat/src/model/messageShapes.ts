@@ -5,13 +5,15 @@ import { Outcome } from "./Outcome.ts"
 import { ToolCall } from "./ToolCall.ts"
 
 /** A piece of text. */
-const TextPart = z
-  .object({
-    type: z.literal("text"),
-    text: z.string(),
-    metadata: openRecord.optional()
-  })
-  .readonly()
+const TextPart = z.lazy(() =>
+  z
+    .object({
+      type: z.literal("text"),
+      text: z.string(),
+      metadata: openRecord.optional()
+    })
+    .readonly()
+)
 /**
  * Bytes that the store of the chat has, as a blob of its own.
  *
@@ -30,108 +32,119 @@ const stored = { blob: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.number().int
  *
  * **Units and defaults**: `detail` is the resolution hint of some providers, `"auto"` when absent.
  */
-export const ImagePart = z
-  .object({
-    type: z.literal("image"),
-    image: z.union([
-      z.object({ url: z.string() }).readonly(),
-      z.object({ base64: z.string(), mediaType: z.string() }).readonly(),
-      z.object({ ...stored, mediaType: z.string() }).readonly()
-    ]),
-    detail: z.enum(["auto", "low", "high"]).optional(),
-    metadata: openRecord.optional()
-  })
-  .readonly()
+export const ImagePart = z.lazy(() =>
+  z
+    .object({
+      type: z.literal("image"),
+      image: z.union([
+        z.object({ url: z.string() }).readonly(),
+        z.object({ base64: z.string(), mediaType: z.string() }).readonly(),
+        z.object({ ...stored, mediaType: z.string() }).readonly()
+      ]),
+      detail: z.enum(["auto", "low", "high"]).optional(),
+      metadata: openRecord.optional()
+    })
+    .readonly()
+)
 export type ImagePart = z.infer<typeof ImagePart>
 
 /**
  * A file of any media type, by URL (`http:`, `https:` or `data:`), as base64 text, or by reference to bytes that the store
  * of the chat has, as in an image.
  */
-export const FilePart = z
-  .object({
-    type: z.literal("file"),
-    file: z.union([
-      z.object({ url: z.string() }).readonly(),
-      z.object({ base64: z.string() }).readonly(),
-      z.object(stored).readonly()
-    ]),
-    mediaType: z.string(),
-    filename: z.string().optional(),
-    metadata: openRecord.optional()
-  })
-  .readonly()
+export const FilePart = z.lazy(() =>
+  z
+    .object({
+      type: z.literal("file"),
+      file: z.union([
+        z.object({ url: z.string() }).readonly(),
+        z.object({ base64: z.string() }).readonly(),
+        z.object(stored).readonly()
+      ]),
+      mediaType: z.string(),
+      filename: z.string().optional(),
+      metadata: openRecord.optional()
+    })
+    .readonly()
+)
 export type FilePart = z.infer<typeof FilePart>
 
 /** The reasoning of a model, kept so that it can be sent back to the same provider. */
-const ReasoningPart = z
-  .object({
-    type: z.literal("reasoning"),
-    text: z.string(),
-    metadata: openRecord.optional()
-  })
-  .readonly()
+const ReasoningPart = z.lazy(() =>
+  z
+    .object({
+      type: z.literal("reasoning"),
+      text: z.string(),
+      metadata: openRecord.optional()
+    })
+    .readonly()
+)
 /** One element of a message's content list. */
 export type ContentPart = z.infer<typeof TextPart> | ImagePart | FilePart | z.infer<typeof ReasoningPart>
-export const ContentPart: z.ZodType<ContentPart> = z.discriminatedUnion("type", [
-  TextPart,
-  ImagePart,
-  FilePart,
-  ReasoningPart
-])
+export const ContentPart: z.ZodType<ContentPart> = z.lazy(() =>
+  z.discriminatedUnion("type", [TextPart, ImagePart, FilePart, ReasoningPart])
+)
 
 /** The place of one of the reply's calls, which is in `toolCalls`. */
-const ToolCallPart = z.object({ type: z.literal("tool_call"), toolCallId: z.string() }).readonly()
+const ToolCallPart = z.lazy(() => z.object({ type: z.literal("tool_call"), toolCallId: z.string() }).readonly())
 
 /** A tool call that the provider runs itself, such as a web search. */
-const ProviderToolCallPart = z
-  .object({
-    type: z.literal("provider_tool_call"),
-    id: z.string(),
-    name: z.string(),
-    arguments: anything,
-    provider: z.string().optional(),
-    metadata: openRecord.optional()
-  })
-  .readonly()
+const ProviderToolCallPart = z.lazy(() =>
+  z
+    .object({
+      type: z.literal("provider_tool_call"),
+      id: z.string(),
+      name: z.string(),
+      arguments: anything,
+      provider: z.string().optional(),
+      metadata: openRecord.optional()
+    })
+    .readonly()
+)
 
 /** The result of a tool call that the provider ran, maybe of an earlier message. */
-const ProviderToolResultPart = z
-  .object({
-    type: z.literal("provider_tool_result"),
-    toolCallId: z.string(),
-    name: z.string(),
-    result: anything,
-    isError: z.boolean().optional(),
-    provider: z.string().optional(),
-    metadata: openRecord.optional()
-  })
-  .readonly()
+const ProviderToolResultPart = z.lazy(() =>
+  z
+    .object({
+      type: z.literal("provider_tool_result"),
+      toolCallId: z.string(),
+      name: z.string(),
+      result: anything,
+      isError: z.boolean().optional(),
+      provider: z.string().optional(),
+      metadata: openRecord.optional()
+    })
+    .readonly()
+)
 
 /** A source of the reply: a page, or a document. */
-const SourcePart = z
-  .object({
-    type: z.literal("source"),
-    id: z.string(),
-    source: z.union([
-      z.object({ url: z.string() }).readonly(),
-      z.object({ mediaType: z.string(), filename: z.string().optional() }).readonly()
-    ]),
-    title: z.string().optional(),
-    metadata: openRecord.optional()
-  })
-  .readonly()
+const SourcePart = z.lazy(() =>
+  z
+    .object({
+      type: z.literal("source"),
+      id: z.string(),
+      source: z.union([
+        z.object({ url: z.string() }).readonly(),
+        z.object({ mediaType: z.string(), filename: z.string().optional() }).readonly()
+      ]),
+      title: z.string().optional(),
+      metadata: openRecord.optional()
+    })
+    .readonly()
+)
 
 /** A part of any other kind; `data` is the part as the provider sent it. */
-const CustomPart = z
-  .object({
-    type: z.literal("custom"),
-    kind: z.string(),
-    data: z.unknown().optional(),
-    provider: z.string().optional(),
-    metadata: openRecord.optional()
-  })
-  .readonly()
+const CustomPart = z.lazy(() =>
+  z
+    .object({
+      type: z.literal("custom"),
+      kind: z.string(),
+      data: z.unknown().optional(),
+      provider: z.string().optional(),
+      metadata: openRecord.optional()
+    })
+    .readonly()
+)
 
 /**
  * One part of a reply.
@@ -144,21 +157,23 @@ const CustomPart = z
  *
  * **Details**: a part that only its own provider understands has the name of that `provider`. It is not sent to another one.
  */
-export const AssistantPart = z.discriminatedUnion("type", [
-  TextPart,
-  ImagePart,
-  FilePart,
-  ReasoningPart,
-  ToolCallPart,
-  ProviderToolCallPart,
-  ProviderToolResultPart,
-  SourcePart,
-  CustomPart
-])
+export const AssistantPart = z.lazy(() =>
+  z.discriminatedUnion("type", [
+    TextPart,
+    ImagePart,
+    FilePart,
+    ReasoningPart,
+    ToolCallPart,
+    ProviderToolCallPart,
+    ProviderToolResultPart,
+    SourcePart,
+    CustomPart
+  ])
+)
 export type AssistantPart = z.infer<typeof AssistantPart>
 
 const metadata = openRecord.optional()
-const content = z.union([z.string(), z.array(ContentPart).readonly()])
+const content = z.lazy(() => z.union([z.string(), z.array(ContentPart).readonly()]))
 
 /**
  * Who wrote a message that neither a person, nor the host, nor the model wrote.
@@ -168,37 +183,43 @@ const content = z.union([z.string(), z.array(ContentPart).readonly()])
  * - `task`: a background task that ended; `metadata.task` names it
  * - `final_answer`: the chat, which asks for the final answer
  */
-const Writer = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("hook"), event: z.string() }).readonly(),
-  z.object({ type: z.enum(["tool", "task", "final_answer"]) }).readonly()
-])
+const Writer = z.lazy(() =>
+  z.discriminatedUnion("type", [
+    z.object({ type: z.literal("hook"), event: z.string() }).readonly(),
+    z.object({ type: z.enum(["tool", "task", "final_answer"]) }).readonly()
+  ])
+)
 
 /** Instructions to the model; text only. */
-export const SystemMessage = z
-  .object({
-    role: z.literal("system"),
-    content: z.string(),
-    name: z.string().optional(),
-    writer: Writer.optional(),
-    metadata
-  })
-  .readonly()
+export const SystemMessage = z.lazy(() =>
+  z
+    .object({
+      role: z.literal("system"),
+      content: z.string(),
+      name: z.string().optional(),
+      writer: Writer.optional(),
+      metadata
+    })
+    .readonly()
+)
 export type SystemMessage = z.infer<typeof SystemMessage>
 
 /**
  * What a user sends: a text, or parts with images and files. A `writer` is not the user. `attempt` is the number of the answer to
  * the message, from the second on.
  */
-export const UserMessage = z
-  .object({
-    role: z.literal("user"),
-    content,
-    name: z.string().optional(),
-    writer: Writer.optional(),
-    attempt: z.number().int().positive().optional(),
-    metadata
-  })
-  .readonly()
+export const UserMessage = z.lazy(() =>
+  z
+    .object({
+      role: z.literal("user"),
+      content,
+      name: z.string().optional(),
+      writer: Writer.optional(),
+      attempt: z.number().int().positive().optional(),
+      metadata
+    })
+    .readonly()
+)
 export type UserMessage = z.infer<typeof UserMessage>
 
 /**
@@ -211,40 +232,41 @@ export type UserMessage = z.infer<typeof UserMessage>
  * was cut short, `metadata.paused: true` a reply that its provider paused, and `metadata.reasoning` has the reasoning of a
  * reply that is not whole.
  */
-export const AssistantMessage = z
-  .object({
-    role: z.literal("assistant"),
-    content,
-    toolCalls: z.array(ToolCall).readonly().optional(),
-    parts: z.array(AssistantPart).readonly().optional(),
-    name: z.string().optional(),
-    writer: Writer.optional(),
-    metadata
-  })
-  .readonly()
+export const AssistantMessage = z.lazy(() =>
+  z
+    .object({
+      role: z.literal("assistant"),
+      content,
+      toolCalls: z.array(ToolCall).readonly().optional(),
+      parts: z.array(AssistantPart).readonly().optional(),
+      name: z.string().optional(),
+      writer: Writer.optional(),
+      metadata
+    })
+    .readonly()
+)
 export type AssistantMessage = z.infer<typeof AssistantMessage>
 
 /**
  * The result of one tool call: text for the model, or texts, images and files in order. `outcome` is how the call ended; it
  * is absent if the caller answered the call.
  */
-export const ToolMessage = z
-  .object({
-    role: z.literal("tool"),
-    content,
-    toolCallId: z.string(),
-    outcome: Outcome.optional(),
-    name: z.string().optional(),
-    metadata
-  })
-  .readonly()
+export const ToolMessage = z.lazy(() =>
+  z
+    .object({
+      role: z.literal("tool"),
+      content,
+      toolCallId: z.string(),
+      outcome: Outcome.optional(),
+      name: z.string().optional(),
+      metadata
+    })
+    .readonly()
+)
 export type ToolMessage = z.infer<typeof ToolMessage>
 
 /** One message of a thread. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
-export const Message: z.ZodType<Message> = z.discriminatedUnion("role", [
-  SystemMessage,
-  UserMessage,
-  AssistantMessage,
-  ToolMessage
-])
+export const Message: z.ZodType<Message> = z.lazy(() =>
+  z.discriminatedUnion("role", [SystemMessage, UserMessage, AssistantMessage, ToolMessage])
+)

@@ -71,8 +71,8 @@ const marked = <M extends Message>(message: M, format: ResponseFormat): M => ({
 /** The form that the last question of a thread asks for, if it has one. */
 export const askedFormat = ({ messages }: Thread): ResponseFormat | undefined => {
   const question = messages.findLast((message) => message.role === "user" && !isInjected(message) && !isNudge(message))
-  const format = ResponseFormat.safeParse(question?.metadata?.[mark])
-  return format.success ? format.data : undefined
+  const format = question?.metadata?.[mark]
+  return format === undefined ? undefined : ResponseFormat.safeParse(format).data
 }
 
 /** A message that continues the turn of the last question, with the form of that question unless it has its own. */

@@ -18,18 +18,20 @@ import { ToolCall, Usage } from "../model/index.ts"
 export const ApprovalKind = z.enum(["permission", "unknown_outcome", "question", "tool_result"])
 export type ApprovalKind = z.infer<typeof ApprovalKind>
 
-const pendingApprovalSchema = z
-  .object({
-    toolCall: ToolCall,
-    kind: ApprovalKind,
-    reason: z.string(),
-    options: QuestionOptions.optional(),
-    agent: z.string().optional(),
-    chat: z.string().optional(),
-    askedAt: z.number(),
-    expiresAt: z.number().optional()
-  })
-  .readonly()
+const pendingApprovalSchema = z.lazy(() =>
+  z
+    .object({
+      toolCall: ToolCall,
+      kind: ApprovalKind,
+      reason: z.string(),
+      options: QuestionOptions.optional(),
+      agent: z.string().optional(),
+      chat: z.string().optional(),
+      askedAt: z.number(),
+      expiresAt: z.number().optional()
+    })
+    .readonly()
+)
 
 /**
  * A call that waits for a decision.
@@ -55,16 +57,18 @@ export const PendingApproval: z.ZodType<PendingApproval> = pendingApprovalSchema
  * - `result`: it does not run, and this is its result: the person did the task, or knows its result. For a question of a
  *   sub-agent it is the answer
  */
-export const Decision = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("allow"), arguments: openRecord.optional() }).readonly(),
-  z.strictObject({ type: z.literal("deny"), reason: z.string().optional() }).readonly(),
-  z.strictObject({ type: z.literal("halt"), reason: z.string().optional() }).readonly(),
-  z.strictObject({ type: z.literal("result"), value: anything }).readonly()
-])
+export const Decision = z.lazy(() =>
+  z.discriminatedUnion("type", [
+    z.strictObject({ type: z.literal("allow"), arguments: openRecord.optional() }).readonly(),
+    z.strictObject({ type: z.literal("deny"), reason: z.string().optional() }).readonly(),
+    z.strictObject({ type: z.literal("halt"), reason: z.string().optional() }).readonly(),
+    z.strictObject({ type: z.literal("result"), value: anything }).readonly()
+  ])
+)
 export type Decision = z.infer<typeof Decision>
 
 /** A call that a wait is below: the agent of its chat, and its tool. */
-const CallAbove = z.object({ agent: z.string(), tool: z.string() }).readonly()
+const CallAbove = z.lazy(() => z.object({ agent: z.string(), tool: z.string() }).readonly())
 
 /**
  * One wait of a sub-agent's chat.
@@ -75,22 +79,24 @@ const CallAbove = z.object({ agent: z.string(), tool: z.string() }).readonly()
  * - `above`: the agents of the chats between, from the top down, each with its tool that the wait is below
  * - `decision`: what a person decided
  */
-export const Ask = z
-  .object({
-    id: z.string(),
-    at: z.number().int(),
-    kind: ApprovalKind,
-    toolCall: ToolCall,
-    reason: z.string(),
-    options: QuestionOptions.optional(),
-    agent: z.string(),
-    chat: z.string(),
-    above: z.array(CallAbove).readonly().optional(),
-    askedAt: z.number(),
-    expiresAt: z.number().optional(),
-    decision: Decision.optional()
-  })
-  .readonly()
+export const Ask = z.lazy(() =>
+  z
+    .object({
+      id: z.string(),
+      at: z.number().int(),
+      kind: ApprovalKind,
+      toolCall: ToolCall,
+      reason: z.string(),
+      options: QuestionOptions.optional(),
+      agent: z.string(),
+      chat: z.string(),
+      above: z.array(CallAbove).readonly().optional(),
+      askedAt: z.number(),
+      expiresAt: z.number().optional(),
+      decision: Decision.optional()
+    })
+    .readonly()
+)
 export type Ask = z.infer<typeof Ask>
 
 /**
@@ -99,7 +105,7 @@ export type Ask = z.infer<typeof Ask>
  * **Details**: `chat` is empty when the handler of the call asks by itself. Then `state` is what it gets back with the answers, and the
  * `chat` and the `agent` of each ask are empty.
  */
-export const ChildWait = z
-  .object({ chat: z.string(), asks: z.array(Ask).readonly(), counted: Usage, state: anything.optional() })
-  .readonly()
+export const ChildWait = z.lazy(() =>
+  z.object({ chat: z.string(), asks: z.array(Ask).readonly(), counted: Usage, state: anything.optional() }).readonly()
+)
 export type ChildWait = z.infer<typeof ChildWait>

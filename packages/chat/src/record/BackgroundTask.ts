@@ -20,17 +20,19 @@ import { openRecord } from "../values/index.ts"
  *
  * **Units**: `startedAt` is in whole milliseconds since the epoch.
  */
-export const BackgroundTask = z
-  .object({
-    id: z.string(),
-    toolCallId: z.string(),
-    tool: z.string(),
-    arguments: openRecord,
-    agent: z.string().optional(),
-    key: z.string(),
-    startedAt: z.number()
-  })
-  .readonly()
+export const BackgroundTask = z.lazy(() =>
+  z
+    .object({
+      id: z.string(),
+      toolCallId: z.string(),
+      tool: z.string(),
+      arguments: openRecord,
+      agent: z.string().optional(),
+      key: z.string(),
+      startedAt: z.number()
+    })
+    .readonly()
+)
 export type BackgroundTask = z.infer<typeof BackgroundTask>
 
 /** How a task ended. `interrupted`: its program ended while it ran, and its effect is not known. */
@@ -120,7 +122,9 @@ export const isEndMessage = ({ role, metadata }: Message): boolean =>
 export const isFailedEnd = ({ role, metadata }: Message): boolean =>
   role === "user" && metadata?.["task"] !== undefined && Reported.safeParse(metadata["task"]).data?.status === "failed"
 
-const Reported = z.object({
-  id: z.string(),
-  status: z.enum(["done", "failed", "interrupted", "timed_out", "cancelled"])
-})
+const Reported = z.lazy(() =>
+  z.object({
+    id: z.string(),
+    status: z.enum(["done", "failed", "interrupted", "timed_out", "cancelled"])
+  })
+)

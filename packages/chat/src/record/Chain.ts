@@ -35,15 +35,17 @@ const count = z.number().int().nonnegative()
  *
  * **Units**: `timeMs` is the time that its turns ran, in milliseconds.
  */
-export const Chain = z
-  .object({
-    requests: count,
-    runtime: count.optional(),
-    usage: Usage,
-    timeMs: z.number(),
-    isOver: z.boolean().optional()
-  })
-  .readonly()
+export const Chain = z.lazy(() =>
+  z
+    .object({
+      requests: count,
+      runtime: count.optional(),
+      usage: Usage,
+      timeMs: z.number(),
+      isOver: z.boolean().optional()
+    })
+    .readonly()
+)
 export type Chain = z.infer<typeof Chain>
 
 const empty: Chain = { requests: 0, usage: Usages.empty, timeMs: 0 }

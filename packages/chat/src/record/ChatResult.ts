@@ -53,35 +53,36 @@ const reasons = [
  * - any other word: a handler or a hook halted with it
  */
 export type HaltedReason = (typeof reasons)[number] | (string & {})
-export const HaltedReason: z.ZodType<HaltedReason> = z.union([
-  z.enum(reasons),
-  z.custom<string & {}>((value) => typeof value === "string")
-])
+export const HaltedReason: z.ZodType<HaltedReason> = z.lazy(() =>
+  z.union([z.enum(reasons), z.custom<string & {}>((value) => typeof value === "string")])
+)
 
 /** The question of a tool to the user. */
-export const PendingQuestion = z
-  .object({ question: z.string(), toolCallId: z.string(), options: QuestionOptions })
-  .readonly()
+export const PendingQuestion = z.lazy(() =>
+  z.object({ question: z.string(), toolCallId: z.string(), options: QuestionOptions }).readonly()
+)
 export type PendingQuestion = z.infer<typeof PendingQuestion>
 
 /** Always present; `undefined` when there was no step. */
 const finalResponse: z.ZodType<Response | undefined> = Response.optional()
 
-const chatResultSchema = z
-  .object({
-    thread: Thread,
-    finalResponse,
-    steps: z.array(StepResult).readonly(),
-    haltedReason: HaltedReason,
-    pendingQuestion: PendingQuestion.optional(),
-    pendingToolCalls: z.array(ToolCall).readonly(),
-    pendingApprovals: z.array(PendingApproval).readonly().optional(),
-    permissionMode: Mode.optional(),
-    usage: Usage.optional(),
-    cost: z.number().optional(),
-    metadata: openRecord
-  })
-  .readonly()
+const chatResultSchema = z.lazy(() =>
+  z
+    .object({
+      thread: Thread,
+      finalResponse,
+      steps: z.array(StepResult).readonly(),
+      haltedReason: HaltedReason,
+      pendingQuestion: PendingQuestion.optional(),
+      pendingToolCalls: z.array(ToolCall).readonly(),
+      pendingApprovals: z.array(PendingApproval).readonly().optional(),
+      permissionMode: Mode.optional(),
+      usage: Usage.optional(),
+      cost: z.number().optional(),
+      metadata: openRecord
+    })
+    .readonly()
+)
 
 /**
  * The result of steps until a terminal condition.

@@ -5,7 +5,7 @@
 import * as z from "zod"
 
 /** The name of an agent, and the version of the definition that it last had. */
-export const AgentRef = z.object({ name: z.string(), version: z.string() }).readonly()
+export const AgentRef = z.lazy(() => z.object({ name: z.string(), version: z.string() }).readonly())
 
 export type AgentRef = z.infer<typeof AgentRef>
 
@@ -14,7 +14,9 @@ export type AgentRef = z.infer<typeof AgentRef>
  *
  * **Units**: `depth` is 1 for a child of a conversation that a user began.
  */
-export const ParentRef = z.object({ chat: z.string(), call: z.string(), depth: z.number().int().positive() }).readonly()
+export const ParentRef = z.lazy(() =>
+  z.object({ chat: z.string(), call: z.string(), depth: z.number().int().positive() }).readonly()
+)
 
 export type ParentRef = z.infer<typeof ParentRef>
 

@@ -36,39 +36,41 @@ export type ConversationStatus = z.infer<typeof ConversationStatus>
  * How the last turn ended: its halted reason, the metadata of that reason (see `ChatResult`), and the error of `error` and
  * `tool_error`.
  */
-const LastOutcome = z
-  .object({ haltedReason: HaltedReason, metadata: openRecord, error: z.unknown().optional() })
-  .readonly()
+const LastOutcome = z.lazy(() =>
+  z.object({ haltedReason: HaltedReason, metadata: openRecord, error: z.unknown().optional() }).readonly()
+)
 
 /** The schema of a conversation, with the schema of each of its fields. */
-export const conversationSchema = z
-  .object({
-    id: z.string().default(""),
-    thread: Thread,
-    usage: Usage.default({}),
-    running: z.boolean().default(false),
-    lastHaltedReason: HaltedReason.optional(),
-    pendingQuestion: PendingQuestion.optional(),
-    pendingToolCalls: z.array(ToolCall).readonly(),
-    inbox: z.array(InboxEntry).readonly().optional(),
-    inputs: z.array(z.string()).readonly().optional(),
-    known: z.array(z.string()).readonly().optional(),
-    expiresAt: z.number().optional(),
-    open: OpenStep.optional(),
-    agent: AgentRef.optional(),
-    parent: ParentRef.optional(),
-    permissionMode: ModeStanding.optional(),
-    tasks: z.array(BackgroundTask).readonly().optional(),
-    chain: Chain.optional(),
-    children: z.array(z.string()).readonly().optional(),
-    version: z.number().optional(),
-    draft: z.string().optional(),
-    status: ConversationStatus.optional(),
-    lastOutcome: LastOutcome.optional(),
-    context: openRecord.optional(),
-    metadata: openRecord.optional()
-  })
-  .readonly()
+export const conversationSchema = z.lazy(() =>
+  z
+    .object({
+      id: z.string().default(""),
+      thread: Thread,
+      usage: Usage.default({}),
+      running: z.boolean().default(false),
+      lastHaltedReason: HaltedReason.optional(),
+      pendingQuestion: PendingQuestion.optional(),
+      pendingToolCalls: z.array(ToolCall).readonly(),
+      inbox: z.array(InboxEntry).readonly().optional(),
+      inputs: z.array(z.string()).readonly().optional(),
+      known: z.array(z.string()).readonly().optional(),
+      expiresAt: z.number().optional(),
+      open: OpenStep.optional(),
+      agent: AgentRef.optional(),
+      parent: ParentRef.optional(),
+      permissionMode: ModeStanding.optional(),
+      tasks: z.array(BackgroundTask).readonly().optional(),
+      chain: Chain.optional(),
+      children: z.array(z.string()).readonly().optional(),
+      version: z.number().optional(),
+      draft: z.string().optional(),
+      status: ConversationStatus.optional(),
+      lastOutcome: LastOutcome.optional(),
+      context: openRecord.optional(),
+      metadata: openRecord.optional()
+    })
+    .readonly()
+)
 
 /**
  * A conversation between two moments: a chat's committed state, or the value of a session.

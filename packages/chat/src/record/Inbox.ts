@@ -57,15 +57,17 @@ export type Receipt =
  * A waiting input, as a chat's record stores it; `named` means that its sender chose the id. `agent` is that of a conversation
  * which has no entry yet. `answers` is the question that its sender could have seen.
  */
-export const InboxEntry = z
-  .object({
-    id: z.string(),
-    named: z.boolean().optional(),
-    whenBusy: z.enum(["queue", "steer", "interrupt"]),
-    message: UserMessage,
-    model: z.string().optional(),
-    answers: z.string().optional(),
-    agent: AgentRef.optional()
-  })
-  .readonly()
+export const InboxEntry = z.lazy(() =>
+  z
+    .object({
+      id: z.string(),
+      named: z.boolean().optional(),
+      whenBusy: z.enum(["queue", "steer", "interrupt"]),
+      message: UserMessage,
+      model: z.string().optional(),
+      answers: z.string().optional(),
+      agent: AgentRef.optional()
+    })
+    .readonly()
+)
 export type InboxEntry = z.infer<typeof InboxEntry>

@@ -23,24 +23,28 @@ const CallWait = z.enum(["permission", "unknown_outcome", "subagent"])
  * A call of the kind `subagent` has the waits of its child, or the questions of its handler, and is `decided` when all of them are. Then
  * it runs again.
  */
-export const OpenCall = z.discriminatedUnion("state", [
-  z.object({ state: z.literal("new") }).readonly(),
-  z.object({ state: z.literal("intended"), arguments: openRecord.optional() }).readonly(),
-  z
-    .object({
-      state: z.literal("waiting"),
-      kind: CallWait,
-      reason: z.string(),
-      askedAt: z.number(),
-      expiresAt: z.number().optional(),
-      arguments: openRecord.optional(),
-      child: ChildWait.optional()
-    })
-    .readonly(),
-  z.object({ state: z.literal("decided"), kind: CallWait, decision: Decision, child: ChildWait.optional() }).readonly(),
-  z.object({ state: z.literal("manual") }).readonly(),
-  z.object({ state: z.literal("done") }).readonly()
-])
+export const OpenCall = z.lazy(() =>
+  z.discriminatedUnion("state", [
+    z.object({ state: z.literal("new") }).readonly(),
+    z.object({ state: z.literal("intended"), arguments: openRecord.optional() }).readonly(),
+    z
+      .object({
+        state: z.literal("waiting"),
+        kind: CallWait,
+        reason: z.string(),
+        askedAt: z.number(),
+        expiresAt: z.number().optional(),
+        arguments: openRecord.optional(),
+        child: ChildWait.optional()
+      })
+      .readonly(),
+    z
+      .object({ state: z.literal("decided"), kind: CallWait, decision: Decision, child: ChildWait.optional() })
+      .readonly(),
+    z.object({ state: z.literal("manual") }).readonly(),
+    z.object({ state: z.literal("done") }).readonly()
+  ])
+)
 
 export type OpenCall = z.infer<typeof OpenCall>
 
@@ -48,15 +52,17 @@ export type OpenCall = z.infer<typeof OpenCall>
  * The open step of a thread: its random id, the agent whose calls they are, the index of its message, its calls in order,
  * and how a call that is done ends the turn. Records of older versions have no `id`.
  */
-export const OpenStep = z
-  .object({
-    id: z.string().optional(),
-    agent: z.string().optional(),
-    at: z.number().int().nonnegative(),
-    calls: z.array(OpenCall).readonly(),
-    halt: StepHalt.optional()
-  })
-  .readonly()
+export const OpenStep = z.lazy(() =>
+  z
+    .object({
+      id: z.string().optional(),
+      agent: z.string().optional(),
+      at: z.number().int().nonnegative(),
+      calls: z.array(OpenCall).readonly(),
+      halt: StepHalt.optional()
+    })
+    .readonly()
+)
 
 export type OpenStep = z.infer<typeof OpenStep>
 

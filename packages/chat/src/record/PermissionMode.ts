@@ -19,6 +19,6 @@ export const Mode = z.enum(modes)
 export type Mode = z.infer<typeof Mode>
 
 /** The mode, the loosest mode that calls may set, and the mode that the host set, if it differs from the loosest. */
-export const ModeStanding = z.object({ mode: Mode, loosest: Mode, host: Mode.optional() }).readonly()
+export const ModeStanding = z.lazy(() => z.object({ mode: Mode, loosest: Mode, host: Mode.optional() }).readonly())
 
 export type ModeStanding = z.infer<typeof ModeStanding>

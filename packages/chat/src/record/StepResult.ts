@@ -19,37 +19,41 @@ const asked = { toolCallId: z.string(), question: z.string(), options: QuestionO
  * - `halt`: a handler halted with a reason of its own
  * - `cancelled`: the turn was cancelled; `question` is the question that a handler had asked before
  */
-export const StepHalt = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("question"), ...asked }).readonly(),
-  z
-    .object({
-      type: z.literal("tool_error"),
-      toolCallId: z.string(),
-      error: anything,
-      policyFault: z.unknown().exactOptional()
-    })
-    .readonly(),
-  z.object({ type: z.literal("halt"), toolCallId: z.string(), reason: z.string(), result: anything }).readonly(),
-  z.object({ type: z.literal("cancelled"), question: z.object(asked).readonly().optional() }).readonly()
-])
+export const StepHalt = z.lazy(() =>
+  z.discriminatedUnion("type", [
+    z.object({ type: z.literal("question"), ...asked }).readonly(),
+    z
+      .object({
+        type: z.literal("tool_error"),
+        toolCallId: z.string(),
+        error: anything,
+        policyFault: z.unknown().exactOptional()
+      })
+      .readonly(),
+    z.object({ type: z.literal("halt"), toolCallId: z.string(), reason: z.string(), result: anything }).readonly(),
+    z.object({ type: z.literal("cancelled"), question: z.object(asked).readonly().optional() }).readonly()
+  ])
+)
 export type StepHalt = z.infer<typeof StepHalt>
 
-const stepResultSchema = z
-  .object({
-    thread: Thread,
-    response: Response,
-    toolResults: z.array(ToolMessage).readonly(),
-    done: z.boolean(),
-    mode: z.enum(["auto", "manual"]),
-    halt: StepHalt.optional(),
-    manualToolCalls: z.array(ToolCall).readonly(),
-    truncatedToolCalls: z.array(ToolCall).readonly(),
-    pendingApprovals: z.array(PendingApproval).readonly().optional(),
-    permissionMode: Mode.optional(),
-    childUsage: Usage.optional(),
-    error: z.unknown().exactOptional()
-  })
-  .readonly()
+const stepResultSchema = z.lazy(() =>
+  z
+    .object({
+      thread: Thread,
+      response: Response,
+      toolResults: z.array(ToolMessage).readonly(),
+      done: z.boolean(),
+      mode: z.enum(["auto", "manual"]),
+      halt: StepHalt.optional(),
+      manualToolCalls: z.array(ToolCall).readonly(),
+      truncatedToolCalls: z.array(ToolCall).readonly(),
+      pendingApprovals: z.array(PendingApproval).readonly().optional(),
+      permissionMode: Mode.optional(),
+      childUsage: Usage.optional(),
+      error: z.unknown().exactOptional()
+    })
+    .readonly()
+)
 
 /**
  * The result of one model request and the tools it asked for.

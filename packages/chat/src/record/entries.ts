@@ -24,62 +24,70 @@ const ids = z.array(z.string()).readonly()
 const placed = { at: place.optional(), messages: z.array(Message).readonly() }
 
 /** A record as the entry before and these changes give it. */
-const savedSchema = z
-  .object({
-    type: z.literal("Saved"),
-    kept: place,
-    messages: z.array(Message).readonly(),
-    known: z.object({ kept: place, added: ids }).readonly().optional(),
-    metadata: openRecord.optional(),
-    compaction: Compaction.optional(),
-    state: conversationSchema.unwrap().omit({ id: true, thread: true, version: true, known: true }).readonly()
-  })
-  .readonly()
-
-const entrySchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("InputTaken"), ...placed, inputs: ids, known: ids.optional() }).readonly(),
-  z.object({ type: z.literal("TurnContinued") }).readonly(),
+const savedSchema = z.lazy(() =>
   z
     .object({
-      type: z.literal("Replied"),
-      ...placed,
-      step: z
-        .object({ id: z.string().optional(), agent: z.string().optional(), manual: z.array(place).readonly() })
+      type: z.literal("Saved"),
+      kept: place,
+      messages: z.array(Message).readonly(),
+      known: z.object({ kept: place, added: ids }).readonly().optional(),
+      metadata: openRecord.optional(),
+      compaction: Compaction.optional(),
+      state: conversationSchema
+        .unwrap()
+        .unwrap()
+        .omit({ id: true, thread: true, version: true, known: true })
         .readonly()
-        .optional()
     })
-    .readonly(),
-  z
-    .object({
-      type: z.literal("CallsIntended"),
-      calls: z.array(z.object({ call: place, arguments: openRecord.optional() }).readonly()).readonly()
-    })
-    .readonly(),
-  z.object({ type: z.literal("CallAsked"), call: place, state: OpenCall }).readonly(),
-  z.object({ type: z.literal("Decided"), call: place, state: OpenCall }).readonly(),
-  z.object({ type: z.literal("CallEnded"), call: place, messages: z.array(ToolMessage).readonly() }).readonly(),
-  z.object({ type: z.literal("StepHalted"), halt: StepHalt.optional() }).readonly(),
-  z.object({ type: z.literal("StepEnded") }).readonly(),
-  z.object({ type: z.literal("TurnEnded"), reason: HaltedReason.optional() }).readonly(),
-  z
-    .object({
-      type: z.literal("WaitChanged"),
-      pendingQuestion: PendingQuestion.optional(),
-      pendingToolCalls: z.array(ToolCall).readonly(),
-      expiresAt: z.number().optional()
-    })
-    .readonly(),
-  z.object({ type: z.literal("MessagesAdded"), ...placed, metadata: openRecord.optional() }).readonly(),
-  z.object({ type: z.literal("Used"), usage: Usage, chain: Chain.optional() }).readonly(),
-  z.object({ type: z.literal("AgentSet"), agent: AgentRef.optional() }).readonly(),
-  z.object({ type: z.literal("ModeSet"), permissionMode: ModeStanding.optional() }).readonly(),
-  z.object({ type: z.literal("TaskBegan"), task: BackgroundTask }).readonly(),
-  z.object({ type: z.literal("TaskEnded"), id: z.string() }).readonly(),
-  z.object({ type: z.literal("ChildrenChanged"), children: ids.optional() }).readonly(),
-  z.object({ type: z.literal("ReplyCut"), draft: z.string().optional() }).readonly(),
-  z.object({ type: z.literal("Compacted"), compaction: Compaction.optional() }).readonly(),
-  savedSchema
-])
+    .readonly()
+)
+
+const entrySchema = z.lazy(() =>
+  z.discriminatedUnion("type", [
+    z.object({ type: z.literal("InputTaken"), ...placed, inputs: ids, known: ids.optional() }).readonly(),
+    z.object({ type: z.literal("TurnContinued") }).readonly(),
+    z
+      .object({
+        type: z.literal("Replied"),
+        ...placed,
+        step: z
+          .object({ id: z.string().optional(), agent: z.string().optional(), manual: z.array(place).readonly() })
+          .readonly()
+          .optional()
+      })
+      .readonly(),
+    z
+      .object({
+        type: z.literal("CallsIntended"),
+        calls: z.array(z.object({ call: place, arguments: openRecord.optional() }).readonly()).readonly()
+      })
+      .readonly(),
+    z.object({ type: z.literal("CallAsked"), call: place, state: OpenCall }).readonly(),
+    z.object({ type: z.literal("Decided"), call: place, state: OpenCall }).readonly(),
+    z.object({ type: z.literal("CallEnded"), call: place, messages: z.array(ToolMessage).readonly() }).readonly(),
+    z.object({ type: z.literal("StepHalted"), halt: StepHalt.optional() }).readonly(),
+    z.object({ type: z.literal("StepEnded") }).readonly(),
+    z.object({ type: z.literal("TurnEnded"), reason: HaltedReason.optional() }).readonly(),
+    z
+      .object({
+        type: z.literal("WaitChanged"),
+        pendingQuestion: PendingQuestion.optional(),
+        pendingToolCalls: z.array(ToolCall).readonly(),
+        expiresAt: z.number().optional()
+      })
+      .readonly(),
+    z.object({ type: z.literal("MessagesAdded"), ...placed, metadata: openRecord.optional() }).readonly(),
+    z.object({ type: z.literal("Used"), usage: Usage, chain: Chain.optional() }).readonly(),
+    z.object({ type: z.literal("AgentSet"), agent: AgentRef.optional() }).readonly(),
+    z.object({ type: z.literal("ModeSet"), permissionMode: ModeStanding.optional() }).readonly(),
+    z.object({ type: z.literal("TaskBegan"), task: BackgroundTask }).readonly(),
+    z.object({ type: z.literal("TaskEnded"), id: z.string() }).readonly(),
+    z.object({ type: z.literal("ChildrenChanged"), children: ids.optional() }).readonly(),
+    z.object({ type: z.literal("ReplyCut"), draft: z.string().optional() }).readonly(),
+    z.object({ type: z.literal("Compacted"), compaction: Compaction.optional() }).readonly(),
+    savedSchema
+  ])
+)
 /**
  * One change of a record. This union is closed.
  *

@@ -14,6 +14,7 @@
  * @module
  * @source ALLM.Session
  */
+import * as z from "zod"
 import { ToolError, ValidationError } from "../errors/index.ts"
 import type { ChatOptions, StepOptions } from "../options/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
@@ -52,7 +53,7 @@ interface ReplyOptions extends ChatOptions {
   readonly answer?: AnswerForm | undefined
 }
 
-const known = conversationSchema.unwrap().strict()
+const known = z.lazy(() => conversationSchema.unwrap().unwrap().strict())
 
 /**
  * Makes a session; without fields it is idle and empty.

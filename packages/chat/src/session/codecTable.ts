@@ -50,17 +50,19 @@ const errors = <A extends Error>(type: new (...args: never) => A): Row<A> => ({
   tag: "$error"
 })
 
-const ToolData = z.object({
-  name: z.string().refine((name) => Tool.nameProblem(name) === undefined),
-  description: z.string(),
-  schema: openRecord,
-  manual: z.boolean().optional(),
-  timeoutMs: z.number().nonnegative().optional(),
-  metadata: openRecord.optional(),
-  effect: z.literal("read").optional(),
-  onUnknown: z.enum(["fail", "retry"]).optional(),
-  provider: z.object({ id: z.string(), args: openRecord }).optional()
-})
+const ToolData = z.lazy(() =>
+  z.object({
+    name: z.string().refine((name) => Tool.nameProblem(name) === undefined),
+    description: z.string(),
+    schema: openRecord,
+    manual: z.boolean().optional(),
+    timeoutMs: z.number().nonnegative().optional(),
+    metadata: openRecord.optional(),
+    effect: z.literal("read").optional(),
+    onUnknown: z.enum(["fail", "retry"]).optional(),
+    provider: z.object({ id: z.string(), args: openRecord }).optional()
+  })
+)
 
 /** The data of a tool. `effect` and `onUnknown` are written only if they differ from their defaults. */
 const withoutFunctions = (value: unknown): unknown => {

@@ -24,25 +24,31 @@ import * as Usage from "../model/Usage.ts"
 
 const place = z.number().int().nonnegative()
 
-const commitSchema = z
-  .object({
-    seq: place,
-    at: z.number(),
-    kind: z.enum(["saved", "forked", "rewound"]),
-    from: z.object({ id: z.string(), seq: place }).readonly().optional(),
-    kept: place,
-    messages: z.array(Message).readonly(),
-    known: z
-      .object({ kept: place, added: z.array(z.string()).readonly() })
-      .readonly()
-      .optional(),
-    metadata: openRecord.optional(),
-    compaction: Compaction.optional(),
-    state: conversationSchema.unwrap().omit({ id: true, thread: true, version: true, known: true }).readonly(),
-    isStep: z.boolean(),
-    entries: z.array(Entry).readonly().optional()
-  })
-  .readonly()
+const commitSchema = z.lazy(() =>
+  z
+    .object({
+      seq: place,
+      at: z.number(),
+      kind: z.enum(["saved", "forked", "rewound"]),
+      from: z.object({ id: z.string(), seq: place }).readonly().optional(),
+      kept: place,
+      messages: z.array(Message).readonly(),
+      known: z
+        .object({ kept: place, added: z.array(z.string()).readonly() })
+        .readonly()
+        .optional(),
+      metadata: openRecord.optional(),
+      compaction: Compaction.optional(),
+      state: conversationSchema
+        .unwrap()
+        .unwrap()
+        .omit({ id: true, thread: true, version: true, known: true })
+        .readonly(),
+      isStep: z.boolean(),
+      entries: z.array(Entry).readonly().optional()
+    })
+    .readonly()
+)
 
 /**
  * One committed entry of a conversation's log. Entries are added, never changed.

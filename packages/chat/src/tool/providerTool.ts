@@ -50,8 +50,11 @@ const runsHere = ({ id }: ProviderTool): string =>
 /** Whether a call is a provider's question whether it may run the call (PAPPROVAL1). */
 export const isProviderApproval = ({ metadata }: ToolCall): boolean => metadata?.["approval"] !== undefined
 
-const providerApproval = make({ name: "provider_approval", handler: () => HandlerResult.ok("allowed") })
+/** The tool that allows a provider to run a call, once a call needs it. */
+let providerApproval: Tool | undefined
 
 /** The tool of a call: by its name, or the one that allows a provider to run the call. */
 export const toolFor = (tools: ReadonlyMap<string, Tool>, call: ToolCall): Tool | undefined =>
-  isProviderApproval(call) ? providerApproval : tools.get(call.name)
+  isProviderApproval(call)
+    ? (providerApproval ??= make({ name: "provider_approval", handler: () => HandlerResult.ok("allowed") }))
+    : tools.get(call.name)

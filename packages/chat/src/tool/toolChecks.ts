@@ -47,12 +47,15 @@ const withoutUndefined = (value: unknown): unknown =>
   isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) : value
 
 /** Its type names no class that the oldest supported version of zod does not export. */
-const providerPart: z.ZodType = z.preprocess(
-  withoutUndefined,
-  z.strictObject({ ...foreignParts, execute: z.unknown().optional(), id: providerToolId, args: dictionary })
+const providerPart: z.ZodType = z.lazy(() =>
+  z.preprocess(
+    withoutUndefined,
+    z.strictObject({ ...foreignParts, execute: z.unknown().optional(), id: providerToolId, args: dictionary })
+  )
 )
 
-const described = {
+/** The types of the parts that every tool has. They are made with the first tool. */
+const described = () => ({
   name: validName,
   description: z.string("not_a_string").nullish(),
   parameters: schemaType.nullish(),
@@ -80,20 +83,24 @@ const described = {
     )
     .optional(),
   provider: providerPart.optional()
-}
+})
+
+const runner = functionOf(2, "the arguments and the context")
 
 /** How the function that runs a tool is named depends on how the tool is made. */
-const parts = {
-  execute: z.strictObject({ execute: functionOf(2, "the arguments and the context").optional(), ...described }),
-  handler: z.strictObject({ handler: functionOf(2, "the arguments and the context").nullish(), ...described })
+const makers = {
+  execute: () => z.strictObject({ execute: runner.optional(), ...described() }),
+  handler: () => z.strictObject({ handler: runner.nullish(), ...described() })
 }
 
+const made: { [Maker in keyof typeof makers]?: z.ZodType } = {}
+
 /** Throws a `ValidationError` (`invalid_tool`) that names each option that is unknown or of the wrong type. */
-export const checkTool = (given: unknown, runBy: keyof typeof parts): void => {
+export const checkTool = (given: unknown, runBy: keyof typeof makers): void => {
   if (!isRecord(given)) {
     throw new ValidationError("invalid_tool", [{ field: [], reason: "must_be_an_object of options" }])
   }
-  const type = parts[runBy]
+  const type = (made[runBy] ??= makers[runBy]())
   const found = findingsFor(type, { name: undefined, ...given })
   const isMissing = runBy === "execute" && given["execute"] === undefined && given["manual"] !== true
   const missing = { field: ["execute"], reason: "must_be_a_function; only a tool with manual: true needs none" }

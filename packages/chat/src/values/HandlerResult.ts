@@ -12,21 +12,21 @@ export const QuestionOptions = openRecord
 export type QuestionOptions = z.infer<typeof QuestionOptions>
 
 /** The tool succeeded with `value`. */
-export const Ok = z.object({ type: z.literal("ok"), value: anything }).readonly()
+export const Ok = z.lazy(() => z.object({ type: z.literal("ok"), value: anything }).readonly())
 export type Ok = z.infer<typeof Ok>
 
 /** The tool reports a failure; `reason` may be any value, a string is shown to the model unchanged. */
-export const Failed = z.object({ type: z.literal("error"), reason: anything }).readonly()
+export const Failed = z.lazy(() => z.object({ type: z.literal("error"), reason: anything }).readonly())
 export type Failed = z.infer<typeof Failed>
 
 /** The tool suspends the loop with a question to the user. */
-export const AskUser = z
-  .object({ type: z.literal("ask_user"), question: z.string(), options: QuestionOptions })
-  .readonly()
+export const AskUser = z.lazy(() =>
+  z.object({ type: z.literal("ask_user"), question: z.string(), options: QuestionOptions }).readonly()
+)
 export type AskUser = z.infer<typeof AskUser>
 
 /** The tool ends the loop; `reason` becomes the chat's `haltedReason`, `result` the tool's result. */
-export const Halt = z.object({ type: z.literal("halt"), reason: z.string(), result: anything }).readonly()
+export const Halt = z.lazy(() => z.object({ type: z.literal("halt"), reason: z.string(), result: anything }).readonly())
 export type Halt = z.infer<typeof Halt>
 
 /** The return value of a handler. */

@@ -11,13 +11,12 @@
  * FORM3. Cycles, deep nesting and accessors that throw always become findings.
  */
 import * as DateTime from "effect/DateTime"
-import * as Base64 from "effect/encoding/Base64"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import type * as z from "zod"
 import { type Finding, findingsOf } from "../errors/index.ts"
 import { ErrorData } from "./ErrorData.ts"
 import * as HandlerResult from "./HandlerResult.ts"
+import { base64OfBytes, bytesOfBase64, isBase64 } from "../json/index.ts"
 import { dataOf, errorOf } from "./errorJson.ts"
 
 /** A JSON value. */
@@ -100,7 +99,7 @@ const writtenObject = (value: object, writing: Writing): Json => {
   if (value instanceof Date) {
     return Number.isNaN(value.getTime()) ? unwritable(writing, "invalid_date") : { $date: value.toISOString() }
   }
-  if (value instanceof Uint8Array) return { $bytes: Base64.encode(value) }
+  if (value instanceof Uint8Array) return { $bytes: base64OfBytes(value) }
   if (!isPlain(value)) return unwritable(writing, "not_plain")
   if (Object.getOwnPropertySymbols(value).length > 0) return unwritable(writing, "symbol_key")
   const fields = writtenFields(value, writing)
@@ -201,10 +200,7 @@ const tagged: Readonly<Record<Tag, (json: unknown, reading: Reading) => unknown>
     const meant = Option.isSome(date) ? DateTime.toDateUtc(date.value) : undefined
     return meant?.toISOString() === json ? meant : malformed(reading)
   },
-  $bytes: (json, reading) => {
-    const bytes = Base64.decode(typeof json === "string" ? json : "?")
-    return Result.isSuccess(bytes) ? bytes.success : malformed(reading)
-  },
+  $bytes: (json, reading) => (typeof json === "string" && isBase64(json) ? bytesOfBase64(json) : malformed(reading)),
   $object: (json, reading) => (isObject(json) ? readFields(json, reading) : malformed(reading)),
   $result: (json, reading) => {
     if (!isObject(json)) return malformed(reading)

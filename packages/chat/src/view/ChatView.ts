@@ -295,7 +295,10 @@ const patched = (
   return isJson ? withObject(before, said) : said
 }
 
-/** The view after a patch. Parts that the patch does not name stay unchanged. */
+/**
+ * The view after a patch. Parts that the patch does not name stay unchanged; without a view they are those of an empty chat, so
+ * `apply(undefined, { rest: { id } })` is the view of a chat that is not known yet. A page that loads it does not load {@link of}.
+ */
 export const apply = (before: ChatView | undefined, change: ChatViewPatch): ChatView => {
   const from = before ?? nothing
   const { messages, text, reasoning, children, rest: changed } = change

@@ -2,7 +2,7 @@
 import { Process, StateMachine, type System } from "@troupe/otp"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
 import { ChatEnv } from "../../src/loop/chatEnv.ts"
-import { chatMachine, stepMachine } from "../../src/loop/ChatMachine.ts"
+import { chatMachine, stepMachine } from "../../src/machines.ts"
 import { chatStart } from "../../src/loop/chatStart.ts"
 import type { Conversation } from "../../src/record/Conversation.ts"
 import type { SaveRecord } from "../../src/store/commitChain.ts"

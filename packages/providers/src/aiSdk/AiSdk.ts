@@ -133,7 +133,7 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
 }
 
 const word = z.string("must_be_a_text").optional()
-const words = z.array(z.string("must_be_a_text"), "must_be_a_list of texts").optional()
+const words = z.lazy(() => z.array(z.string("must_be_a_text"), "must_be_a_list of texts").optional())
 
 const optionTypes = z.strictObject(
   { name: word, providerName: word, providerNames: words, toolFiles: words } satisfies {

@@ -123,15 +123,17 @@ export const startUsageOf = ({
 
 const count = z.number().nullish()
 
-const MessageStart = z.object({
-  anthropic: z.object({
-    usage: z.object({
-      input_tokens: z.number(),
-      output_tokens: count,
-      cache_read_input_tokens: count,
-      cache_creation_input_tokens: count
+const MessageStart = z.lazy(() =>
+  z.object({
+    anthropic: z.object({
+      usage: z.object({
+        input_tokens: z.number(),
+        output_tokens: count,
+        cache_read_input_tokens: count,
+        cache_creation_input_tokens: count
+      })
     })
   })
-})
+)
 
 type CountedApart = "cacheWriteInputTokens" | "reasoningTokens" | "totalTokens"

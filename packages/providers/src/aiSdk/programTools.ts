@@ -33,21 +33,25 @@ interface Form {
 type ToolMessage = Extract<Message.Message, { role: "tool" }>
 type Outcome = NonNullable<ToolMessage["outcome"]>
 
-const ended = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("timeout") }),
-  z.object({ type: z.literal("exit"), exitCode: z.number() })
-])
-const commandOutput = z.object({ stdout: z.string(), stderr: z.string(), outcome: ended })
+const ended = z.lazy(() =>
+  z.discriminatedUnion("type", [
+    z.object({ type: z.literal("timeout") }),
+    z.object({ type: z.literal("exit"), exitCode: z.number() })
+  ])
+)
+const commandOutput = z.lazy(() => z.object({ stdout: z.string(), stderr: z.string(), outcome: ended }))
 const details = ["auto", "low", "high", "original"] as const
-const screenshot = z
-  .object({
-    type: z.literal("computer_screenshot"),
-    imageUrl: z.string().optional(),
-    fileId: z.string().optional(),
-    detail: z.enum(details).optional()
-  })
-  .refine(({ imageUrl, fileId }) => imageUrl !== undefined || fileId !== undefined)
-const checked = z.object({ id: z.string(), code: z.string().optional(), message: z.string().optional() })
+const screenshot = z.lazy(() =>
+  z
+    .object({
+      type: z.literal("computer_screenshot"),
+      imageUrl: z.string().optional(),
+      fileId: z.string().optional(),
+      detail: z.enum(details).optional()
+    })
+    .refine(({ imageUrl, fileId }) => imageUrl !== undefined || fileId !== undefined)
+)
+const checked = z.lazy(() => z.object({ id: z.string(), code: z.string().optional(), message: z.string().optional() }))
 
 const forms: Readonly<Record<string, Form>> = {
   "openai.shell": {
@@ -138,10 +142,12 @@ const formOf = (toolName: string | undefined, { providerTools }: Declared): Form
   return id !== undefined && Object.hasOwn(forms, id) ? forms[id] : undefined
 }
 
-const reference = z.strictObject({
-  type: z.literal("custom"),
-  providerOptions: z.object({ anthropic: z.object({ type: z.literal("tool-reference"), toolName: z.string() }) })
-})
+const reference = z.lazy(() =>
+  z.strictObject({
+    type: z.literal("custom"),
+    providerOptions: z.object({ anthropic: z.object({ type: z.literal("tool-reference"), toolName: z.string() }) })
+  })
+)
 const referenceList = z.array(reference).min(1)
 
 /** The references to deferred tools that a text is (PTOOL3). */

@@ -63,7 +63,7 @@ export const useChat = (id: string, { link, initial }: ConversationOptions = {})
 }
 
 const stateBefore = (id: string, initial: ChatView.ChatView | undefined): ChatLink.LinkState => ({
-  view: initial ?? View.of(id, undefined),
+  view: initial ?? View.apply(undefined, { rest: { id } }),
   status: "connecting",
   error: undefined
 })

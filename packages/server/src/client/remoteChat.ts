@@ -33,7 +33,7 @@ class RemoteChat implements Omit<ChatLink, Verb> {
   constructor(remote: Remote, id: string) {
     this.id = id
     this.#remote = remote
-    this.#state = { view: ChatView.of(id, undefined), status: "connecting", error: undefined }
+    this.#state = { view: ChatView.apply(undefined, { rest: { id } }), status: "connecting", error: undefined }
   }
 
   readonly getState = (): LinkState => this.#state

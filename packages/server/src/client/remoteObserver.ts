@@ -7,20 +7,23 @@
  * ROBS2. The state is the same object until something changes. It stays when the stream is cut.
  */
 import type { Observation } from "@troupe/chat/observe"
-import { WeakCache, Listeners, type ObserverLink, type Watched } from "../link/index.ts"
-import { RemoteNodes } from "./remoteNodes.ts"
-import { follow } from "./reconnectingStream.ts"
+import { WeakCache, Listeners, type NodeStatus, type ObserverLink, type Watched } from "../link/index.ts"
+import { followNodes } from "./remoteNodes.ts"
+import { follow, type Follower } from "./reconnectingStream.ts"
 import type { Remote } from "./remote.ts"
 
 /** The link to the observer of a server. */
 export const remoteObserver = (remote: Remote): ObserverLink => {
   const nodes = new WeakCache<Observation.Observation>()
-  const lists = new WeakCache<RemoteNodes>()
+  const lists = new WeakCache<Watched<ReadonlyArray<NodeStatus>>>()
   return {
     ...observationAt(remote, ""),
     nodes: (chat) => {
       const query = chat === undefined ? "" : `?chat=${encodeURIComponent(chat)}`
-      return lists.get(query, () => new RemoteNodes(remote, query))
+      return lists.get(
+        query,
+        () => new RemoteWatched((follower) => followNodes(remote, `/observer/nodes${query}`, follower))
+      )
     },
     node: (address) => nodes.get(address, () => observationAt(remote, `?node=${encodeURIComponent(address)}`))
   }
@@ -30,21 +33,23 @@ export const remoteObserver = (remote: Remote): ObserverLink => {
 const observationAt = (remote: Remote, query: string): Observation.Observation => {
   const processes = new WeakCache<Watched<Observation.ProcessDetail>>()
   const timelines = new WeakCache<Watched<Observation.Timeline>>()
+  const stream = <A>(path: string): Watched<A> =>
+    new RemoteWatched((follower) => follow(remote, `/observer/${path}${query}`, follower))
   return {
-    tree: new RemoteWatched(remote, `/observer/tree${query}`),
-    process: (id) =>
-      processes.get(id, () => new RemoteWatched(remote, `/observer/processes/${encodeURIComponent(id)}${query}`)),
-    timeline: (chat) =>
-      timelines.get(chat, () => new RemoteWatched(remote, `/observer/timeline/${encodeURIComponent(chat)}${query}`)),
+    tree: stream("tree"),
+    process: (id) => processes.get(id, () => stream(`processes/${encodeURIComponent(id)}`)),
+    timeline: (chat) => timelines.get(chat, () => stream(`timeline/${encodeURIComponent(chat)}`)),
     kill: async (id) =>
       void (await remote.ask("POST", `/observer/processes/${encodeURIComponent(id)}/kill${query}`, {}))
   }
 }
 
+/** Starts to follow a value, and returns the function that stops. */
+type Start = (follower: Follower) => () => void
+
 /** Each frame is a whole state. */
 class RemoteWatched<A> implements Watched<A> {
-  readonly #remote: Remote
-  readonly #path: string
+  readonly #start: Start
   readonly #listeners = new Listeners(() => {
     this.#leave?.()
     this.#leave = undefined
@@ -53,9 +58,8 @@ class RemoteWatched<A> implements Watched<A> {
   #state: A | undefined
   #error: Error | undefined
 
-  constructor(remote: Remote, path: string) {
-    this.#remote = remote
-    this.#path = path
+  constructor(start: Start) {
+    this.#start = start
   }
 
   readonly getState = (): A | undefined => this.#state
@@ -64,7 +68,7 @@ class RemoteWatched<A> implements Watched<A> {
 
   readonly subscribe = (changed: () => void): (() => void) => {
     const forget = this.#listeners.add(changed)
-    this.#leave ??= follow(this.#remote, this.#path, {
+    this.#leave ??= this.#start({
       received: (frame) => {
         this.#state = frame as A
         this.#error = undefined

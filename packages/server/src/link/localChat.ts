@@ -40,7 +40,7 @@ class LocalChat implements Omit<ChatLink, Verb> {
   constructor(troupe: RunningTroupe, id: string) {
     this.id = id
     this.#troupe = troupe
-    this.#state = { view: ChatView.of(id, undefined), status: "connecting", error: undefined }
+    this.#state = { view: ChatView.apply(undefined, { rest: { id } }), status: "connecting", error: undefined }
   }
 
   readonly getState = (): LinkState => {

@@ -65,12 +65,6 @@ const empty: Context = Object.freeze({})
 /** The arguments between events: an idle chart keeps no event alive. */
 const idle: Args = { context: empty, event: beginning }
 
-const none: ReadonlyArray<Candidate> = []
-
-/** The transitions for every event whose type begins as this one does. */
-const prefixed = ({ prefixes }: Leaf, type: string): ReadonlyArray<Candidate> =>
-  prefixes.find(({ prefix }) => type.startsWith(prefix))?.candidates ?? none
-
 /** Whether a value is an object, or has it as a property. */
 const isOrHas = (value: unknown, object: Context): boolean => {
   if (value === object) return true
@@ -95,8 +89,8 @@ const select = (candidates: ReadonlyArray<Candidate>, args: Args): Candidate | u
 }
 
 /** The transition for the event that is handled. */
-const selectFor = (leaf: Leaf, args: Args): Candidate | undefined =>
-  select(leaf.on.get(args.event.type) ?? prefixed(leaf, args.event.type), args)
+const selectFor = (table: ChartTable, leaf: Leaf, args: Args): Candidate | undefined =>
+  select(leaf.on.get(args.event.type) ?? table.transitions(leaf, args.event.type), args)
 
 const doneEvent = (id: string, output: unknown): EventObject =>
   Object.assign({ type: `xstate.done.state.${id}` }, { output })
@@ -198,7 +192,7 @@ export class Chart {
 
   #take(event: EventObject, effects: Array<ChartEffect>): boolean {
     this.#args = { context: this.#context, event }
-    const selected = selectFor(this.#leaf, this.#args)
+    const selected = selectFor(this.table, this.#leaf, this.#args)
     if (selected === undefined && event.type.startsWith("xstate.error.actor.")) {
       this.#stopChildren(effects)
       this.fail((event as { readonly error?: unknown }).error)
@@ -268,7 +262,7 @@ export class Chart {
         isChanged ||= changes
       }
       if (this.status !== "active") break
-      const { always } = this.#leaf
+      const always = this.#leaf.always ?? this.table.eventless(this.#leaf)
       selected = always.length > 0 && (changes || !isEventless) ? select(always, this.#args) : undefined
       isEventless = selected !== undefined
       if (isEventless) continue
@@ -278,9 +272,9 @@ export class Chart {
         return isChanged
       }
       this.#args = { context: this.#context, event: raised }
-      selected = selectFor(this.#leaf, this.#args)
+      selected = selectFor(this.table, this.#leaf, this.#args)
     }
-    this.#perform(this.#leaf.leave, effects)
+    this.#perform(this.table.exits(this.#leaf), effects)
     this.#args = idle
     this.#raised = undefined
     this.#stopChildren(effects)

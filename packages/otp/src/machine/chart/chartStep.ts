@@ -88,12 +88,12 @@ export interface Candidate extends Transition {
 export interface Leaf {
   readonly node: StateNode
   readonly value: unknown
+  /** The transitions of the types of events that came so far, also of all with a prefix (`xstate.done.actor.*`). */
   readonly on: Map<string, ReadonlyArray<Candidate>>
-  /** The transitions for every event whose type begins so (`xstate.done.actor.*`). */
-  readonly prefixes: Array<{ readonly prefix: string; readonly candidates: ReadonlyArray<Candidate> }>
-  always: ReadonlyArray<Candidate>
-  /** The exit steps of the machine, performed after it is done here. */
-  readonly leave: ReadonlyArray<Step>
+  /** The types of all events that have a transition here; `undefined` before the first event. */
+  types: ReadonlySet<string> | undefined
+  /** The eventless transitions; `undefined` before they are first asked for. */
+  always: ReadonlyArray<Candidate> | undefined
 }
 
 /** A delayed event that a state schedules when it is entered. */

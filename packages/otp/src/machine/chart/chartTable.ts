@@ -1,7 +1,8 @@
 /**
- * A machine compiled to a table: for each state and event, the guards to ask and the steps to take.
+ * A machine compiled to a table: for each state and event, the guards to ask and the steps to take. A row is compiled when it is first
+ * needed: a chart enters few of its states in the first second of a program.
  *
- * Reads only the public members of XState's machines and state nodes. A machine is compiled once. A machine that uses a
+ * Reads only the public members of XState's machines and state nodes. A row is compiled once. A machine that uses a
  * feature the host does not perform has no table but the reasons; XState runs it.
  *
  * CTABLE1. A table has the same result as XState's `transition` from the same state: state, context, children, and effects
@@ -32,6 +33,8 @@ import { postponing } from "./eventQueue.ts"
 import { problemsOf, usesQueue } from "./hostable.ts"
 
 const empty: Context = Object.freeze({})
+
+const none: ReadonlyArray<Candidate> = []
 
 const nothing: Resolve = () => undefined
 
@@ -81,7 +84,6 @@ export class ChartTable {
     const inner = descent(root)
     const leaf = this.#leaf(inner.at(-1) ?? root)
     this.initial = { steps: [root, ...inner].flatMap((node) => this.#entry(node, true).map(rowOf)), leaf, moves: true }
-    for (const child of this.#leaves.values()) this.#fill(child)
     this.hasQueue = usesQueue(machine)
   }
 
@@ -132,26 +134,44 @@ export class ChartTable {
     return actor
   }
 
+  /** The transitions of a leaf for events of a type. They are compiled when the first such event comes. */
+  transitions(leaf: Leaf, type: string): ReadonlyArray<Candidate> {
+    const known = leaf.on.get(type)
+    if (known !== undefined) return known
+    const types = (leaf.types ??= new Set(lineage(leaf.node).flatMap((node) => [...node.transitions.keys()])))
+    if (types.has(type)) return this.#add(leaf, type)
+    for (const one of types) {
+      if (one.endsWith(".*") && type.startsWith(one.slice(0, -1))) return leaf.on.get(one) ?? this.#add(leaf, one)
+    }
+    return none
+  }
+
+  /** The eventless transitions of a leaf. */
+  eventless(leaf: Leaf): ReadonlyArray<Candidate> {
+    return (leaf.always ??= lineage(leaf.node).flatMap((node) =>
+      this.#candidates(leaf, node, node.always ?? [], undefined)
+    ))
+  }
+
+  /** The exit steps of the machine, performed after it is done in a leaf. */
+  exits({ node }: Leaf): ReadonlyArray<Step> {
+    return lineage(node).flatMap((one) => this.#exitActions(one).map(rowOf))
+  }
+
+  #add(leaf: Leaf, type: string): ReadonlyArray<Candidate> {
+    const candidates = lineage(leaf.node).flatMap((node) =>
+      this.#candidates(leaf, node, node.transitions.get(type) ?? [], type)
+    )
+    leaf.on.set(type, candidates)
+    return candidates
+  }
+
   #leaf(node: StateNode): Leaf {
     const child = this.#leaves.get(node)
     if (child !== undefined) return child
-    const leave = lineage(node).flatMap((one) => this.#exitActions(one).map(rowOf))
-    const leaf: Leaf = { node, value: valueOf(node), on: new Map(), prefixes: [], always: [], leave }
+    const leaf: Leaf = { node, value: valueOf(node), on: new Map(), types: undefined, always: undefined }
     this.#leaves.set(node, leaf)
     return leaf
-  }
-
-  /** Adds the transitions of a leaf. New leaves that they lead to are filled by the caller's loop. */
-  #fill(leaf: Leaf): void {
-    const types = new Set(lineage(leaf.node).flatMap((node) => [...node.transitions.keys()]))
-    for (const type of types) {
-      const candidates = lineage(leaf.node).flatMap((node) =>
-        this.#candidates(leaf, node, node.transitions.get(type) ?? [], type)
-      )
-      if (type.endsWith(".*")) leaf.prefixes.push({ prefix: type.slice(0, -1), candidates })
-      else leaf.on.set(type, candidates)
-    }
-    leaf.always = lineage(leaf.node).flatMap((node) => this.#candidates(leaf, node, node.always ?? [], undefined))
   }
 
   #candidates(
