@@ -106,18 +106,21 @@ export interface KernelReports {
   readonly undelivered: (kernel: Kernel, kind: "dead" | "unexpected", target: Pid | Name, message: unknown) => void
 }
 
+/** A fault, for the log: what failed, its error, and the attributes of its report. */
+interface KernelFault {
+  readonly subject: string
+  readonly error: unknown
+  readonly attributes?: Readonly<Record<string, string | number>>
+}
+
 /** The log of a system, which writes the faults that no handler takes. */
 export interface KernelLog {
   /** Whether the next report is written; counts one that is not. */
   readonly takes: () => boolean
   /** Writes the report of a crash that `takes` allowed. */
   readonly crashed: (report: CrashReport) => void
-  /** Writes a fault, if there is room for it. */
-  readonly report: (fault: {
-    readonly subject: string
-    readonly error: unknown
-    readonly attributes?: Readonly<Record<string, string | number>>
-  }) => void
+  /** Writes a fault, if there is room for it. A function is called only then. */
+  readonly report: (fault: KernelFault | (() => KernelFault)) => void
   /** Writes the number of the reports that were omitted. */
   readonly flush: () => void
 }

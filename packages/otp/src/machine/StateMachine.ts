@@ -33,10 +33,12 @@ import type {
   AnyActorRef,
   AnyStateMachine,
   CallbackActorLogic,
+  DoNotInfer,
   EventFromLogic,
   EventObject,
   InputFrom,
   InspectionEvent,
+  MachineContext,
   NonReducibleUnknown,
   ObservableActorLogic,
   Observer,
@@ -58,8 +60,10 @@ import {
 } from "../core/index.ts"
 import * as xstate from "xstate"
 import {
+  type Action,
   type ActorScope,
   addQueue,
+  type Args,
   bindMachine,
   checkStored,
   ChartTable,
@@ -67,8 +71,11 @@ import {
   hostedActorOf,
   makeCallback,
   makeEffect,
+  type Params,
   registerActor,
   registerChild,
+  reply as replyTo,
+  type Resolvable,
   type RunningCallback,
   type StartCallback
 } from "./chart/index.ts"
@@ -364,11 +371,10 @@ export { assign, cancel, raise, sendParent, sendTo, sendToChild, spawnChild, sto
  * - `stateTimeout(event, ms)` ends when the state changes, `eventTimeout(event, ms)` when an event is taken. There is one of each.
  * - A timeout of 0 comes before the events that the machine has not received. One of `Infinity` only ends the one before.
  *   Any other delay, such as a negative number, `NaN` or a text, is an error of the machine.
- * - `reply(value)` replies to the `from` of the event, `reply(value, to)` to the one that `to` returns, for example from the context.
  *
- * An event, a delay and a value may be functions of `{ context, event }`.
+ * An event and a delay may be functions of `{ context, event }`.
  */
-export { eventTimeout, insert, postpone, reply, stateTimeout, timeout } from "./chart/index.ts"
+export { eventTimeout, insert, postpone, stateTimeout, timeout } from "./chart/index.ts"
 
 /** The events of a machine that are calls, by their types. */
 type Calls<L extends AnyActorLogic> = {
@@ -377,6 +383,26 @@ type Calls<L extends AnyActorLogic> = {
 
 /** The reply to a call. */
 type ReplyTo<E> = E extends { readonly from: From<infer Reply> } ? Reply : never
+
+/** The reply to any of the events; unknown when none is a call. */
+type ReplyToAny<E> = [ReplyTo<E>] extends [never] ? unknown : ReplyTo<E>
+
+/**
+ * An action of a machine that is called: replies to the `from` of the event, or to the one that `to` returns, for example from the
+ * context. The value may be a function of `{ context, event }`.
+ *
+ * **Details**: the value has the type that the `from` of the events requires: that of one event in the actions of its transition, that
+ * of any event in the actions of `setup`.
+ */
+export const reply: {
+  <C extends MachineContext, H extends EventObject, E extends EventObject, P extends Params>(
+    value: Resolvable<C, H, P, DoNotInfer<ReplyToAny<H>>>
+  ): Action<C, H, E, P>
+  <C extends MachineContext, H extends EventObject, E extends EventObject, P extends Params, Reply>(
+    value: Resolvable<C, H, P, Reply>,
+    to: (args: Args<C, H>, params: P) => From<NoInfer<Reply>> | undefined
+  ): Action<C, H, E, P>
+} = replyTo
 
 /** A machine that is called: its process, or the address of one. */
 type CallTarget<L extends AnyActorLogic> = (Pid & Running<L>) | Name<never, Pid & Running<L>>

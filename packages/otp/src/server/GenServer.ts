@@ -199,7 +199,8 @@ export interface Definition<
   /** Handles a cast, in mailbox order. If it returns nothing, the state is kept. */
   handleCast?(message: Cast, state: S, self: Self): Answer<NoReply<S> | void>
   /**
-   * Handles any other message, in mailbox order. If it returns nothing, the state is kept. Without it such messages are ignored.
+   * Handles any other message, in mailbox order. If it returns nothing, the state is kept. Without it such messages are
+   * ignored, and logged.
    */
   handleInfo?(message: Info | SystemMessage | "timeout", state: S, self: Self): Answer<NoReply<S> | void>
   /** Runs before the next message, after a callback that asked for it. */

@@ -11,6 +11,7 @@
  * REPORT3. Whatever an error is, its line is one line of at most 600 characters, without control characters. A report never throws: of a
  *          logger that throws, the report and the error are written to the console.
  * REPORT4. `effectLogger` writes to the loggers that the fiber has: those of a layer are its program's.
+ * REPORT8. A message that no callback of its process takes is one report. It shows what `DeadLetters` has of the message.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -149,9 +150,10 @@ export class SystemLog implements KernelLog {
     })
   }
 
-  /** Writes a fault, if there is room for it. */
-  report({ subject, error, attributes = {} }: Fault): void {
+  /** Writes a fault, if there is room for it. A function is called only then. */
+  report(fault: Fault | (() => Fault)): void {
     if (!this.takes()) return
+    const { subject, error, attributes = {} } = typeof fault === "function" ? fault() : fault
     this.#count({ message: line(subject, error), error, at: this.#clock.now(), attributes })
   }
 

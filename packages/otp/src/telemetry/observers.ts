@@ -12,14 +12,7 @@
  */
 import type * as Effect from "effect/Effect"
 import { type CrashReport, type ExitReason, isAbnormal } from "../core/index.ts"
-import {
-  type Cell,
-  MailboxTask,
-  type Kernel,
-  type KernelObserver,
-  type KernelReports,
-  SysMessage
-} from "../kernel/index.ts"
+import { Cell, MailboxTask, type Kernel, type KernelObserver, type KernelReports, SysMessage } from "../kernel/index.ts"
 import {
   isSelected,
   selected,
@@ -32,9 +25,9 @@ import {
 } from "./Events.ts"
 import { timeFibers } from "./fiberTimer.ts"
 import { Probe, type TraceEvent } from "./processProbe.ts"
-import { isSensitive } from "../process/index.ts"
+import { isSensitive, withheld } from "../process/index.ts"
 import { recordUndelivered } from "./deadLetterLog.ts"
-import { shownContent } from "./messageSummary.ts"
+import { messageSummary, shownContent } from "./messageSummary.ts"
 import { crashReport } from "./crashReportOf.ts"
 import { ThreadTimes } from "./threadTime.ts"
 
@@ -309,5 +302,11 @@ export const reports: KernelReports = {
   undelivered: (kernel, kind, target, message) => {
     const { undelivered, count } = recordUndelivered(kernel, kind, target, message)
     currentWatch(kernel)?.undelivered(`message.${kind}`, undelivered, count)
+    if (kind !== "unexpected" || !(target instanceof Cell)) return
+    kernel.log?.report(() => ({
+      subject: `${target.label} ${target} got an unexpected message`,
+      error: undelivered.message === undefined ? withheld : messageSummary(undelivered.message),
+      attributes: { process: target.label, pid: String(target), kind: target.behaviour.kind }
+    }))
   }
 }

@@ -61,7 +61,7 @@ const { insert, postpone, reply, stateTimeout, timeout } = StateMachine
 const shop = StateMachine.hosted(
   setup({
     types: {
-      context: {} as { readonly stock: number },
+      context: {} as { readonly stock: number; readonly kept?: StateMachine.From<number> },
       events: {} as
         | { readonly type: "stock"; readonly from: StateMachine.From<number> }
         | { readonly type: "buy"; readonly item: string; readonly from: StateMachine.From<"sold" | "none"> }
@@ -70,7 +70,15 @@ const shop = StateMachine.hosted(
     actions: {
       postpone,
       stock: reply(({ context }) => context.stock),
-      named: reply(({ event }, { word }: { readonly word: string }) => `${event.type} ${word}`),
+      named: reply((_, { word }: { readonly word: "sold" | "none" }) => word),
+      // @ts-expect-error no event expects a text like this
+      wrong: reply(({ event }) => `${event.type}`),
+      // @ts-expect-error the kept call expects a number
+      late: reply("sold", ({ context }) => context.kept),
+      kept: reply(
+        ({ context }) => context.stock,
+        ({ context }) => context.kept
+      ),
       open: insert({ type: "open" }),
       close: stateTimeout({ type: "open" }, ({ context }) => context.stock),
       later: timeout(
@@ -84,10 +92,23 @@ const shop = StateMachine.hosted(
     entry: [{ type: "later", params: 5 }, "close", "open"],
     on: {
       stock: { actions: "stock" },
-      buy: { actions: [{ type: "named", params: { word: "yes" } }, "postpone"] }
+      buy: { actions: [{ type: "named", params: { word: "sold" } }, "postpone"] }
     }
   })
 )
+setup({
+  types: {
+    events: {} as
+      | { readonly type: "stock"; readonly from: StateMachine.From<number> }
+      | { readonly type: "buy"; readonly from: StateMachine.From<"sold" | "none"> }
+  }
+}).createMachine({
+  on: {
+    stock: { actions: reply(1) },
+    // @ts-expect-error a call of this event expects a word
+    buy: { actions: reply(1) }
+  }
+})
 const open = StateMachine.start(system, shop)
 expectTypeOf(StateMachine.call(open, { type: "stock" })).toEqualTypeOf<Promise<number>>()
 expectTypeOf(StateMachine.call(open, { type: "buy", item: "a" })).toEqualTypeOf<Promise<"sold" | "none">>()

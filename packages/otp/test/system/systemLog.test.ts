@@ -104,6 +104,21 @@ test.each(["normal", "shutdown", { _tag: "Shutdown", value: 1 }])(
   }
 )
 
+test("REPORT8 a message that no callback takes is a line, without its content for a sensitive process", async () => {
+  const { system, lines, reports } = logged()
+  const till = GenServer.make({ label: "till", init: () => GenServer.ok(0) })
+  const pid = await GenServer.start(system, till, undefined)
+  Process.send<never>(pid, { paid: 5 } as never)
+  await hop()
+  Process.flag(pid, "sensitive", true)
+  Process.send<never>(pid, { paid: 6 } as never)
+  await hop()
+  const line = `till ${pid} got an unexpected message: `
+  expect(lines()).toEqual([`${line}{ paid: 5 }`, `${line}(sensitive)`])
+  expect(reports[0]?.attributes).toEqual({ process: "till", pid: String(pid), kind: "server" })
+  await System.stop(system)
+})
+
 test("REPORT1 the stop of a server with an unexpected reason is a line, as its own stop is", async () => {
   const { system, lines } = logged()
   const shop = GenServer.make({ label: "shop", init: () => GenServer.ok(3) })

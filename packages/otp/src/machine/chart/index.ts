@@ -6,6 +6,7 @@ export type { ChildStart, LiveChild } from "./chartChildren.ts"
 export { strictArgs } from "./chartCode.ts"
 export { addQueue } from "./queuedMachine.ts"
 export { cancel, eventTimeout, insert, postpone, reply, stateTimeout, timeout } from "./queueActions.ts"
+export type { Action, Args, Params, Resolvable } from "./queueActions.ts"
 export { ChartTable } from "./chartTable.ts"
 export {
   bindMachine,

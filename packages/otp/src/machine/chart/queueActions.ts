@@ -13,10 +13,10 @@ import type { ActionFunction, DoNotInfer, EventObject, MachineContext, Parameter
 import { type EventQueue, eventTimeoutId, postponing, stateTimeoutId } from "./eventQueue.ts"
 import { register } from "./chartActions.ts"
 
-type Params = ParameterizedObject["params"] | undefined
+export type Params = ParameterizedObject["params"] | undefined
 
 /** What an action is called with. */
-interface Args<C extends MachineContext, H extends EventObject> {
+export interface Args<C extends MachineContext, H extends EventObject> {
   /** The context that earlier actions left. */
   readonly context: C
   /** The event that is handled. */
@@ -24,12 +24,12 @@ interface Args<C extends MachineContext, H extends EventObject> {
 }
 
 /** A value, or a function of what an action is called with. */
-type Resolvable<C extends MachineContext, H extends EventObject, P extends Params, A> =
+export type Resolvable<C extends MachineContext, H extends EventObject, P extends Params, A> =
   | A
   | ((args: Args<C, H>, params: P) => A)
 
 /** A built-in action of a machine with these events. */
-type Action<
+export type Action<
   Context extends MachineContext,
   Handled extends EventObject,
   Event extends EventObject,
