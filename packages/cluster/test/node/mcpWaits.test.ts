@@ -1,0 +1,70 @@
+/** What a server of MCP asks, over a move of its conversation. */
+import { createMcpHandler, inputRequired, McpServer } from "@modelcontextprotocol/server"
+import { Fake } from "@troupe/chat"
+import { Mcp } from "@troupe/mcp"
+import { System } from "@troupe/otp"
+import { listen } from "@troupe/server/Node"
+import { expect, it, onTestFinished } from "vitest"
+import { nodes, post, until } from "../double/clusterNodes.ts"
+
+const form = {
+  mode: "form" as const,
+  message: "How many books?",
+  requestedSchema: {
+    type: "object" as const,
+    properties: { count: { type: "integer" as const } },
+    required: ["count"]
+  }
+}
+
+it("ELICIT2. a form of an MCP server is answered at the node that its conversation has moved to", async () => {
+  const sold: Array<unknown> = []
+  const shop = (): McpServer => {
+    const server = new McpServer({ name: "bookshop", version: "1.0.0" })
+    server.registerTool("order", { description: "Orders books" }, async ({ mcpReq }) => {
+      const how = mcpReq.inputResponses?.["how"] as { readonly content?: unknown } | undefined
+      if (how === undefined) return inputRequired({ inputRequests: { how: inputRequired.elicit(form) } })
+      sold.push(how.content)
+      return { content: [{ type: "text", text: "sold" }] }
+    })
+    return server
+  }
+  const { url, close } = await listen(
+    { ...createMcpHandler(shop, { legacy: "reject" }), hosts: undefined },
+    { graceMs: 0 }
+  )
+  onTestFinished(close)
+  const adapter = Fake.make({
+    respond: ({ messages }) =>
+      messages.at(-1)?.role === "user"
+        ? [{ toolCall: { id: "c1", name: "order" } }, { finish: "tool_calls" }]
+        : [{ text: "Ordered." }, { finish: "stop" }]
+  })
+  const { node, placements } = nodes(adapter)
+  // Each node has its own connection to the server.
+  const withShop = async () => {
+    const system = System.make({ silent: true })
+    onTestFinished(() => System.stop(system))
+    const { tools } = await Mcp.start(system, { url }, { name: "bookshop" })
+    return node({ troupe: { tools } })
+  }
+  const [a, b] = [await withShop(), await withShop()]
+  await post(`${a.url}/chats/c/messages?wait`, { input: "Order books" })
+  const waiting = async (at: { readonly url: string }) => {
+    const { waits } = (await (await fetch(`${at.url}/waiting`)).json()) as {
+      readonly waits: ReadonlyArray<{ readonly toolCallId: string }>
+    }
+    return waits
+  }
+  const [wait] = await waiting(a)
+  expect(wait).toMatchObject({ kind: "question", text: "How many books?", options: { server: "bookshop" } })
+  await placements.move("anna/c", b.troupe.address)
+  await until(() => !a.troupe.isAlive("anna/c"))
+  expect(await waiting(b)).toMatchObject([wait])
+  const path = `/chats/c/approvals/${encodeURIComponent(wait?.toolCallId ?? "")}`
+  // The node that has the conversation no longer passes the answer on.
+  const answered = await post(`${a.url}${path}?wait`, { type: "result", value: { count: 3 } })
+  expect(await answered.text()).toContain("Ordered.")
+  expect(sold).toEqual([{ count: 3 }])
+  expect([a.troupe.isAlive("anna/c"), b.troupe.isAlive("anna/c")]).toEqual([false, true])
+})

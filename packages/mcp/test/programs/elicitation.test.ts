@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { expect, onTestFinished, test } from "vitest"
+
+interface Report {
+  readonly waits: ReadonlyArray<{ readonly kind: string; readonly toolCallId: string; readonly options?: object }>
+  readonly results: ReadonlyArray<string>
+}
+
+const program = fileURLToPath(new URL("../double/bookshopChat.ts", import.meta.url))
+
+/** A program on a database and a file of sales, which can be killed. */
+const shopping = (folder: string, protocol: "older" | "newer") => {
+  const sales = join(folder, "sales.txt")
+  writeFileSync(sales, "")
+  const start = async () => {
+    const child: ChildProcess = spawn(process.execPath, [program, join(folder, "chats.db"), sales, protocol], {
+      stdio: ["pipe", "pipe", "inherit"]
+    })
+    const ended = new Promise((resolve) => child.once("close", resolve))
+    const kill = async (): Promise<void> => {
+      child.kill("SIGKILL")
+      await ended
+    }
+    onTestFinished(kill)
+    if (child.stdout === null || child.stdin === null) throw new Error("the program has no streams")
+    const { stdin } = child
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const report = async () => JSON.parse(String((await lines.next()).value)) as Report
+    const first = await report()
+    const command = async (given: object): Promise<Report> => {
+      stdin.write(`${JSON.stringify(given)}\n`)
+      return report()
+    }
+    return { first, command, kill }
+  }
+  return { start, sold: () => readFileSync(sales, "utf8") }
+}
+
+const answer = (id: string | undefined, count: number) => ({ id, decision: { type: "result", value: { count } } })
+
+test("ELICIT2. a form of a server of the newer protocol is listed and answered after a kill -9, and the call runs once", async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "troupe-mcp-"))
+  const { start, sold } = shopping(folder.path, "newer")
+  const before = await start()
+  const asked = await before.command({ say: "Order books" })
+  expect(asked.waits).toMatchObject([{ kind: "question", options: { server: "bookshop" } }])
+  await before.kill()
+  const { first, command } = await start()
+  expect(first.waits).toEqual(asked.waits)
+  const done = await command(answer(first.waits[0]?.toolCallId, 3))
+  expect(done).toMatchObject({ waits: [], results: ["sold 3"] })
+  expect(sold()).toBe("3\n")
+}, 60_000)
+
+test("ELICIT2. the call of a server of the older protocol that died with a kill -9 has an unknown outcome, and runs again when a person says so", async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "troupe-mcp-"))
+  const { start, sold } = shopping(folder.path, "older")
+  const before = await start()
+  await before.command({ say: "Order books" })
+  await before.kill()
+  const { first, command } = await start()
+  const unknown = await command(answer(first.waits[0]?.toolCallId, 3))
+  expect(unknown.waits).toMatchObject([{ kind: "unknown_outcome", toolCallId: "c1" }])
+  expect(sold()).toBe("")
+  const again = await command({ id: "c1", decision: { type: "allow" } })
+  const done = await command(answer(again.waits[0]?.toolCallId, 2))
+  expect(done).toMatchObject({ waits: [], results: ["sold 2"] })
+  expect(sold()).toBe("2\n")
+}, 60_000)
