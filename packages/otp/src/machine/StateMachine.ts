@@ -71,7 +71,7 @@ import {
   hostedActorOf,
   makeCallback,
   makeEffect,
-  type Params,
+  type Params as ActionParams,
   registerActor,
   registerChild,
   reply as replyTo,
@@ -395,10 +395,10 @@ type ReplyToAny<E> = [ReplyTo<E>] extends [never] ? unknown : ReplyTo<E>
  * of any event in the actions of `setup`.
  */
 export const reply: {
-  <C extends MachineContext, H extends EventObject, E extends EventObject, P extends Params>(
+  <C extends MachineContext, H extends EventObject, E extends EventObject, P extends ActionParams>(
     value: Resolvable<C, H, P, DoNotInfer<ReplyToAny<H>>>
   ): Action<C, H, E, P>
-  <C extends MachineContext, H extends EventObject, E extends EventObject, P extends Params, Reply>(
+  <C extends MachineContext, H extends EventObject, E extends EventObject, P extends ActionParams, Reply>(
     value: Resolvable<C, H, P, Reply>,
     to: (args: Args<C, H>, params: P) => From<NoInfer<Reply>> | undefined
   ): Action<C, H, E, P>

@@ -72,7 +72,7 @@ const shop = StateMachine.hosted(
       stock: reply(({ context }) => context.stock),
       named: reply((_, { word }: { readonly word: "sold" | "none" }) => word),
       // @ts-expect-error no event expects a text like this
-      wrong: reply(({ event }) => `${event.type}`),
+      wrong: reply(({ event }) => event.type),
       // @ts-expect-error the kept call expects a number
       late: reply("sold", ({ context }) => context.kept),
       kept: reply(

@@ -117,3 +117,14 @@ test("a timer with an absolute time is due at that time of the clock, and at onc
   const wrapped = expect.objectContaining({ _tag: "Timeout", message: "wrapped" })
   expect(await running).toEqual([30, ["past", due - 30], ["later", due], wrapped, due + 10])
 })
+
+test("a timer that is longer than the host's longest one does not fire early", async () => {
+  const live = System.make()
+  const seen = await inProcess(live, async (self) => {
+    const ref = Timer.sendAfter(self, "early", 2 ** 32)
+    const received = await Process.receive(self, { timeout: 5 })
+    return [received, Number(Timer.cancel(ref)) > 2 ** 31]
+  })
+  expect(seen).toEqual([undefined, true])
+  await System.stop(live)
+})

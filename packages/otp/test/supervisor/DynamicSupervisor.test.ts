@@ -146,3 +146,26 @@ test("DYN3 a child that keeps failing to restart is terminated by the pid it had
   expect(await DynamicSupervisor.whichChildren(supervisor)).toEqual([])
   await expect(DynamicSupervisor.terminateChild(supervisor, child)).rejects.toEqual(refused("notFound"))
 })
+
+test("a child whose restart is retried counts for maxChildren", async () => {
+  const starts = [() => GenServer.ok(null), () => Effect.as(Effect.sleep(10), GenServer.fail("not yet"))]
+  const supervisor = await DynamicSupervisor.start(system, { maxRestarts: 1000, maxChildren: 1 })
+  const child = await DynamicSupervisor.startChild(supervisor, crew.spec("a", {}, { starts }))
+  await crash("a")
+  const [, another] = await Promise.all([
+    clock.advance(25),
+    DynamicSupervisor.startChild(supervisor, crew.spec("b")).catch((error: unknown) => error)
+  ])
+  expect(another).toEqual(refused("maxChildren"))
+  await Promise.all([clock.advance(25), DynamicSupervisor.terminateChild(supervisor, child)])
+})
+
+test("a child whose restart is ignored is not kept", async () => {
+  const supervisor = await DynamicSupervisor.start(system)
+  await DynamicSupervisor.startChild(
+    supervisor,
+    crew.spec("a", {}, { starts: [() => GenServer.ok(null), GenServer.ignore] })
+  )
+  await crash("a")
+  expect(await DynamicSupervisor.whichChildren(supervisor)).toEqual([])
+})

@@ -286,3 +286,17 @@ test("a stream is iterated again: it takes the inputs anew, and starts new tasks
   const again = (seen[1] as ReadonlyArray<{ readonly ok: readonly [number, number] }>)[0]?.ok[1] ?? 0
   expect(seen).toEqual([[first], oks(again), oks(again + 3)])
 })
+
+test("messages that only look like the end of a task stay in the mailbox of the owner", async () => {
+  const seen = await inProcess<unknown>(system, async (self) => {
+    const lookalikes = [
+      { _tag: "Down", ref: 1, pid: self, reason: "boom" },
+      { _tag: "Exit", from: self, reason: "boom" }
+    ]
+    for (const message of lookalikes) Process.send(self, message)
+    const results = await take(Task.asyncStream(self, [1, 2], (n) => n))
+    const many = await Task.awaitMany([Task.async(self, () => 3), Task.async(self, () => 4)], { from: self })
+    return [results, many, (await flush(self)).length]
+  })
+  expect(seen).toEqual([[{ ok: 1 }, { ok: 2 }], [3, 4], 2])
+})
