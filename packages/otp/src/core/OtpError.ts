@@ -11,9 +11,11 @@ import { TaggedError } from "./nodeInspect.ts"
 import type { Pid } from "./Pid.ts"
 import { summary } from "./valueSummary.ts"
 
+const isStop = (request: string): boolean => request.endsWith(".stop")
+
 /** What a process does in place of a request to itself. */
 const insteadOf = (request: string): string =>
-  request.endsWith(".stop")
+  isStop(request)
     ? "return GenServer.stopping from the callback, or let another process stop it"
     : "call the function that handles the request"
 
@@ -34,6 +36,8 @@ export class CallExit extends TaggedError("CallExit")<{
   readonly in: string
 }> {
   override get message(): string {
+    if (this.reason === "timeout" && isStop(this.in))
+      return `${this.in} saw no end in time: allow more time, or kill it`
     if (this.reason === "timeout") return `${this.in} got no answer in time: allow more time, or answer from a task`
     if (this.reason === "noproc") return `${this.in} found no living process: start it, or look its name up again`
     if (this.reason === "calling_self") return `${this.in} on itself would wait for ever: ${insteadOf(this.in)}`
@@ -150,7 +154,7 @@ export class NoCallback extends TaggedError("NoCallback")<{
   readonly request: unknown
 }> {
   override get message(): string {
-    return `no ${this.callback} for ${format(this.request)}: define it, or do not send that`
+    return `no ${this.callback} for ${shown(this.request)}: define it, or do not send that`
   }
 }
 

@@ -84,7 +84,8 @@ const testOf = (match: unknown): ((message: unknown) => boolean) =>
  *
  * **Details**
  *
- * It traps exits. On a test clock a wait advances the time itself, so a test of a timer takes no time.
+ * It traps exits. On a test clock a wait advances the time itself, so a test of a timer takes no time. A call does not advance it: for a
+ * reply that comes after a time, pass a system with a clock of your own, and advance that.
  *
  * @example
  * ```ts import.meta.vitest

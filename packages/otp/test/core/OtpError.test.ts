@@ -65,4 +65,5 @@ test("a request of a process to itself says what to do instead", () => {
   const itself = (request: string) => new OtpError.CallExit({ reason: "calling_self", in: request }).message
   expect(itself("GenServer.call")).toContain("call the function that handles the request")
   expect(itself("GenServer.stop")).toContain("return GenServer.stopping")
+  expect(new OtpError.CallExit({ reason: "timeout", in: "Supervisor.stop" }).message).toContain("or kill it")
 })
