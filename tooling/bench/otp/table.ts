@@ -1,12 +1,12 @@
 /**
  * The cost of processes, compared with the bare primitives of Effect and with plain objects, in the same run.
  *
- * Every figure is the processor time of all threads, including garbage collection, and the best of the rounds. The rounds
- * alternate among the contestants; the first ones warm up. The BEAM's column is measured in the same run if Elixir is
- * installed, and else recorded. Before a timed round the young objects are collected, so that the round does not pay for those of
- * its preparation and of other contestants. A full collection would drop compiled code too.
+ * A figure is the processor time of all threads, including garbage collection, and the best of the rounds, or the bytes that stay, and
+ * their median. The rounds alternate among the contestants; the first ones warm up. The BEAM's column is measured in the same run if
+ * Elixir is installed, and else recorded. Before a timed round the young objects are collected, so that the round does not pay for
+ * those of its preparation and of other contestants. A full collection would drop compiled code too.
  */
-import { collect, heap, processorTime, settle } from "../work/timed.ts"
+import { collect, heap, median, processorTime, settle } from "../work/timed.ts"
 import { findBeam } from "./beam.ts"
 import type { Contestant } from "./contest.ts"
 import { fibers } from "./fibers.ts"
@@ -46,14 +46,14 @@ const costOf = async (contestant: Contestant, { key, count, unit }: BenchLine): 
 }
 
 const compare = async (line: BenchLine): Promise<ReadonlyArray<number>> => {
-  const best = contestants.map(() => Number.POSITIVE_INFINITY)
+  const costs = contestants.map((): Array<number> => [])
   for (let round = 0; round < rounds; round++) {
     for (const [index, contestant] of contestants.entries()) {
       const cost = await costOf(contestant, line)
-      if (round >= warmUps) best[index] = Math.min(best[index] ?? cost, cost)
+      if (round >= warmUps) costs[index]?.push(cost)
     }
   }
-  return best
+  return costs.map((all) => (line.unit === "bytes" ? median(all) : Math.min(...all)))
 }
 
 const show = (value: number, unit: BenchLine["unit"]): string =>
@@ -81,7 +81,7 @@ export const benchProcesses = async (keys: ReadonlyArray<string>): Promise<boole
   }
   console.log(`
 µs: processor time, all threads and the collection of garbage included; the best of ${rounds - warmUps} rounds, after ${warmUps} to warm up.
-B: bytes of the heap that stay, after a collection of garbage.
+B: bytes of the heap that stay, after a collection of garbage; the median of these rounds.
 BEAM: ${source}.
 ÷ BEAM: ours as a part of the BEAM's; the aim is at most ${aim}, and FAILS is beyond the line's bound.
 `)
