@@ -22,18 +22,27 @@ import type { Pid } from "@troupe/otp"
 import { ignoreRejection, outsideTurn } from "../async/index.ts"
 import { SessionError, ToolError } from "../errors/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import { type BackgroundTask, type Conversation, endIn, endInputOf, type TaskEnd, tasksOf } from "../record/index.ts"
+import {
+  type BackgroundTask,
+  type ChildWait,
+  type Conversation,
+  endIn,
+  endInputOf,
+  type TaskEnd,
+  tasksOf
+} from "../record/index.ts"
 import type { Message } from "../model/index.ts"
 import { type BackgroundCall, digest, type Returned, type SubagentCall, TaskBegan, type Tool } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped, type ShownTask } from "../view/index.ts"
-import { endOf, interrupted } from "./taskEnd.ts"
+import { cancelledBefore, endOf, interrupted, undecided, waitIn } from "./taskEnd.ts"
 import type { WorkProcess } from "../family/index.ts"
-import { reportEnd, type ReportHome } from "./taskReport.ts"
+import { reportEnd } from "./taskReport.ts"
 import { type RunParts, TaskRun } from "./taskRun.ts"
+import { awaitDecision, limited, noteWait, type TaskWaitsHome } from "./taskWaits.ts"
 
 /** The functions that tasks need from the directory of chats. */
-export interface TasksHome extends ReportHome {
+export interface TasksHome extends TaskWaitsHome {
   readonly maxTasks: number
   readonly supervisor: () => Promise<Pid>
   readonly options: (chat: string, agent: string | undefined) => RunOptions
@@ -78,7 +87,7 @@ export class BackgroundTasks {
     const run = this.#chats.get(chat)?.get(id)
     if (run?.isTask !== true) return void (await this.result(chat, id))
     if (run.end !== undefined) return
-    if (!run.began) this.#ended(chat, run, { status: "cancelled", text: "It was cancelled before it began." })
+    if (!run.began) this.#ended(chat, run, cancelledBefore(run.task))
     else await run.cancel()
     await run.ended
   }
@@ -154,9 +163,10 @@ export class BackgroundTasks {
   recorded(chat: string, record: Conversation): void {
     const runs = this.#of(chat)
     if (runs.length === 0) return
-    const tasks = new Set(tasksOf(record).map(({ id }) => id))
+    const tasks = new Map(tasksOf(record).map((task) => [task.id, task]))
     for (const run of runs) {
-      if (tasks.has(run.task.id)) this.#record(chat, run)
+      const task = tasks.get(run.task.id)
+      if (task !== undefined) this.#record(chat, run, task)
       else if (run.isRecorded || (run.isTask && !record.running)) this.#drop(chat, run)
     }
   }
@@ -177,12 +187,12 @@ export class BackgroundTasks {
     const rows = new Map(stored?.inbox?.map(({ id, message }) => [id, message]))
     const left = (stored === undefined ? [] : tasksOf(stored)).map((task) => {
       const run = this.#chats.get(chat)?.get(task.id)
-      return { run: run ?? this.#left(chat, task, rows.get(endInputOf(task.id))), isNew: run === undefined }
+      return { task, run: run ?? this.#left(chat, task, rows.get(endInputOf(task.id))), isNew: run === undefined }
     })
     this.#changed(chat)
     await outsideTurn()
-    for (const { run, isNew } of left) {
-      if (!isNew) this.#record(chat, run)
+    for (const { task, run, isNew } of left) {
+      if (!isNew) this.#found(chat, run, task)
       else if (this.#isOf(chat, run)) this.#again(chat, run)
     }
   }
@@ -199,15 +209,35 @@ export class BackgroundTasks {
   #again(chat: string, run: TaskRun): void {
     const tool = this.#toolOf(chat, run.task)
     const isSafe = tool?.effect === "read" || tool?.onUnknown === "retry"
-    if (run.end === undefined && !isSafe) this.#ended(chat, run, interrupted)
-    this.#record(chat, run)
+    if (run.end === undefined && run.wait === undefined && !isSafe) this.#ended(chat, run, interrupted)
+    this.#record(chat, run, run.task)
   }
 
-  #record(chat: string, run: TaskRun): void {
-    if (run.isRecorded) return
+  /** Another process of the chat starts: its record may lack the wait of a task, or have a former one. */
+  #found(chat: string, run: TaskRun, stored: BackgroundTask): void {
+    this.#record(chat, run, stored)
+    if (run.end === undefined && !run.isNoted(stored)) noteWait(this.#waiting(chat, run), this.#home)
+  }
+
+  #record(chat: string, run: TaskRun, stored: BackgroundTask): void {
+    if (run.decided(stored)) this.#changed(chat)
+    else if (run.isRecorded) return
     run.isRecorded = true
-    if (run.end !== undefined) void this.#report(chat, run)
+    if (run.end !== undefined) void reportEnd(this.#waiting(chat, run), this.#home)
+    else if (run.wait !== undefined) awaitDecision(this.#waiting(chat, run), this.#home, stored)
     else if (!run.began) void this.#follow(chat, run, this.#partsOf(chat, run.task, undefined))
+  }
+
+  #waits(chat: string, run: TaskRun, wait: ChildWait, usedMs: number): void {
+    run.waits(limited(wait, this.#home), usedMs)
+    this.#changed(chat)
+    // BG2: the store has the result of its call first.
+    if (run.isRecorded) noteWait(this.#waiting(chat, run), this.#home)
+  }
+
+  #waiting(chat: string, run: TaskRun): Parameters<typeof noteWait>[0] {
+    const hasTask = () => !this.#isStopped && this.#isOf(chat, run)
+    return { chat, run, hasTask, expired: () => this.#ended(chat, run, undecided) }
   }
 
   /** The tool of a task; `undefined` if the code lacks the tool, or the agent whose tool it was. */
@@ -240,6 +270,8 @@ export class BackgroundTasks {
     let end: TaskEnd
     try {
       const over = await run.start(parts)
+      const wait = waitIn(over.end)
+      if (wait !== undefined) return this.#isOf(chat, run) ? this.#waits(chat, run, wait, over.usedMs) : undefined
       end = endOf(over.call, over.end, over.reason)
     } catch {
       end = interrupted
@@ -247,15 +279,12 @@ export class BackgroundTasks {
     if (this.#isOf(chat, run)) this.#ended(chat, run, end)
   }
 
-  #report(chat: string, run: TaskRun): Promise<void> {
-    return reportEnd(chat, run, this.#home, () => !this.#isStopped && this.#isOf(chat, run))
-  }
-
   #ended(chat: string, run: TaskRun, end: TaskEnd): void {
     if (this.#isStopped) return
+    this.#home.clock.clearTimeout(run.look)
     run.finish(end)
     this.#changed(chat)
-    if (run.isRecorded) void this.#report(chat, run)
+    if (run.isRecorded) void reportEnd(this.#waiting(chat, run), this.#home)
   }
 
   /** Interrupts the tasks of a chat, and forgets them; resolves when their work has ended (BG8). Who awaits one gets the error. */

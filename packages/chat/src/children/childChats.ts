@@ -255,7 +255,7 @@ export class ChildChats {
     under: WorkProcess | undefined
   ): Promise<Returned> {
     const depth = (parent.context?.record.parent?.depth ?? 0) + 1
-    const wait = decisionsFor(this.#home.living(asker)?.context, id)
+    const wait = under?.wait ?? decisionsFor(this.#home.living(asker)?.context, id)
     const refused = wait === undefined ? this.#boundMet(parent.id, id, depth, call) : undefined
     if (refused !== undefined) return refused
     const bound = this.#modes.of(parent.id)
@@ -267,7 +267,7 @@ export class ChildChats {
       key: call.key,
       under,
       wait,
-      account: { key: call.key, counted: wait?.counted ?? Usage.empty, former: Usage.empty },
+      account: { key: accountKey(call, under), counted: wait?.counted ?? Usage.empty, former: Usage.empty },
       bound,
       ending: undefined,
       over: Promise.withResolvers(),
@@ -401,11 +401,15 @@ export class ChildChats {
     const chat = this.#home.living(id)
     const usage = chat && usageOf(chat, run)
     const isTask = run.under?.isTask() === true
-    if (usage !== undefined) this.#spending.childEnded({ ...run, isTask }, id, usage)
+    if (usage !== undefined) this.#spending.childEnded({ parent: run.parent, key: run.account.key, isTask }, id, usage)
     await chat?.stop()
     if (this.#isOf(id, run)) this.#runs.delete(id)
   }
 }
+
+/** The key under which a run counts. No step may have counted what a task used before it waited: that stays under a key of its own. */
+const accountKey = ({ key }: SubagentCall, under: WorkProcess | undefined): string =>
+  under?.wait === undefined ? key : `${key} ${JSON.stringify(under.wait.counted)}`
 
 /**
  * The usage of a child whose call has ended. A call whose process has died runs again, and counts then. A background task does not, when

@@ -2,17 +2,23 @@
  * How a task ended: from the end of its process to what the model reads.
  *
  * BG6. A task that is cancelled, misses its deadline or loses its process ends `cancelled`, `timed_out` or `failed`. A task whose
- *      sub-agent waits for a person ends `failed`, and `interrupted` if a call of the sub-agent may have run.
+ *      sub-agent a person halts ends `cancelled`.
  */
 import { ExitReason } from "@troupe/otp"
 import { type CallEnd, outcomeOf, type RunnableCall, toolFailure } from "../call/index.ts"
 import { shortened } from "../errors/index.ts"
 import * as Messages from "../model/Message.ts"
 import type { ToolCall } from "../model/index.ts"
-import type { Ask, ChildWait, TaskEnd } from "../record/index.ts"
+import type { BackgroundTask, ChildWait, TaskEnd } from "../record/index.ts"
 import type { Returned } from "../tool/index.ts"
 import { describe } from "../values/index.ts"
 import { original } from "../values/index.ts"
+
+/** What the sub-agent of a task waits for, if its process ended so. */
+export const waitIn = (end: CallEnd | undefined): ChildWait | undefined => {
+  const result = end?.type === "returned" ? original(end.result) : undefined
+  return result?.type === "child_waits" ? result.child : undefined
+}
 
 /** The end of a task whose process had this call, or died. */
 export const endOf = (call: RunnableCall, end: CallEnd | undefined, reason: unknown): TaskEnd => {
@@ -28,9 +34,9 @@ export const endOf = (call: RunnableCall, end: CallEnd | undefined, reason: unkn
       text: `It asked: ${shortened(asked.question)}\nA background task gets no answer; ask the user instead.`
     }
   }
-  if (asked?.type === "child_waits") return waitingEnd(call.toolCall.name, asked.child)
   const { outcome, message } = outcomeOf(call, end)
   const text = Messages.text(message)
+  if (asked?.type === "halt") return { status: "cancelled", text }
   switch (outcome) {
     case "completed":
       return { status: "done", text }
@@ -44,18 +50,17 @@ export const endOf = (call: RunnableCall, end: CallEnd | undefined, reason: unkn
   }
 }
 
-/** The end of a task whose agent waits for a person; `interrupted` if a call of the agent may have run. */
-const waitingEnd = (tool: string, { asks }: ChildWait): TaskEnd => {
-  const advice = `A background task gets no answer; call ${tool} without \`background\`.`
-  const text = `Its agent waited for a person:\n${asks.map(whatOf).join("\n")}\n${advice}`
-  const unknown = asks.filter(({ kind }) => kind === "unknown_outcome").map(({ toolCall }) => toolCall.name)
-  if (unknown.length === 0) return { status: "failed", text }
-  const effect = `Its program ended during a call of ${unknown.join(", ")}, which may have taken effect.`
-  return { status: "interrupted", text: `${effect}\n${text}` }
-}
+/** The end of a task that is cancelled while it has no process. */
+export const cancelledBefore = ({ child }: BackgroundTask): TaskEnd => ({
+  status: "cancelled",
+  text: child === undefined ? "It was cancelled before it began." : "It waited for a person."
+})
 
-/** What the agent of a task waited for. */
-const whatOf = ({ toolCall, reason }: Ask): string => (reason === "" ? toolCall.name : `${toolCall.name}: ${reason}`)
+/** The end of a task whose sub-agent waited for a person, and nobody decided in time. */
+export const undecided: TaskEnd = {
+  status: "timed_out",
+  text: "Its agent waited for a person, and nobody decided in time."
+}
 
 /** The end of a task whose program ended, and which must not run again. */
 export const interrupted: TaskEnd = {

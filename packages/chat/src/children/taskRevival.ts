@@ -4,9 +4,9 @@
  * Owns: nothing. Does not own the chats, which continue or end their tasks when they start (BG4).
  *
  * TASKREVIVE1. A Troupe whose store lists conversations starts each chat that has background tasks, a few at a time, without
- *              a request for it. It asks the store only if one of its tools can have tasks.
+ *              a request for it, unless each of the tasks waits for a person. It asks the store only if one of its tools can have tasks.
  */
-import { type Conversation, tasksOf } from "../record/index.ts"
+import { type Conversation, tasksOf, waitOfTask } from "../record/index.ts"
 import type { ChatList, ListOptions } from "../store/index.ts"
 
 /** The functions that the search needs. */
@@ -40,7 +40,8 @@ export const reviveTasks = async (parts: RevivalParts): Promise<void> => {
 }
 
 const hasTasks = ({ tasks, open, ...record }: Conversation): boolean =>
-  (tasks !== undefined || open !== undefined) && tasksOf({ ...record, tasks, open }).length > 0
+  (tasks !== undefined || open !== undefined) &&
+  tasksOf({ ...record, tasks, open }).some((task) => waitOfTask(task) === undefined)
 
 const startEach = async (ids: Array<string>, { load, start, isOver, report }: RevivalParts): Promise<void> => {
   for (let id = ids.shift(); id !== undefined && !isOver(); id = ids.shift()) {

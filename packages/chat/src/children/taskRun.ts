@@ -1,10 +1,11 @@
 /** One task in this program: its process, its progress, and its end. */
 import { DynamicSupervisor, type Pid, Process, StateMachine } from "@troupe/otp"
 import { ignoreRejection } from "../async/index.ts"
+import { isAbout } from "../step/index.ts"
 import { type CallEnd, type RunnableCall, toolCallMachine, type ToolCallEvent } from "../call/index.ts"
 import { ToolError } from "../errors/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import type { BackgroundTask, TaskEnd } from "../record/index.ts"
+import { type BackgroundTask, type ChildWait, type TaskEnd, waitOfTask } from "../record/index.ts"
 import type { ChatHandle, Returned, SubagentCall, Tool } from "../tool/index.ts"
 import type { ShownTask } from "../view/index.ts"
 import type { WorkProcess } from "../family/index.ts"
@@ -28,17 +29,24 @@ interface Over {
   readonly end: CallEnd | undefined
   readonly reason: unknown
   readonly call: RunnableCall
+  /** How long the task has worked. */
+  readonly usedMs: number
 }
 
+/** Whether these are the waits of the same calls. */
+const isSameWait = ({ asks }: ChildWait, other: ChildWait | undefined): boolean =>
+  asks.length === other?.asks.length &&
+  asks.every((ask, at) => ask.id === other.asks[at]?.id && isAbout(ask, other.asks[at]))
+
 export class TaskRun {
-  readonly task: BackgroundTask
+  task: BackgroundTask
   /** Whether the call has the task as its result. */
   isTask: boolean
   /** Whether the store has the task (BG2). */
   isRecorded = false
   end: TaskEnd | undefined
   progress: unknown = undefined
-  /** The timer of the next look at the report of the end. */
+  /** The timer of the next look at the report of the end or of the wait, or of the end of the wait. */
   look: unknown = undefined
   /** How many sub-agents run. */
   children = 0
@@ -62,9 +70,35 @@ export class TaskRun {
       tool,
       ...(agent !== undefined && { agent }),
       startedAt,
-      status: this.end?.status ?? "running",
+      status: this.end?.status ?? (this.wait === undefined ? "running" : "waiting"),
       progress
     }
+  }
+
+  /** What its sub-agent waits for; then it has no process. */
+  get wait(): ChildWait | undefined {
+    return this.#over === undefined ? waitOfTask(this.task) : undefined
+  }
+
+  /** Its sub-agent waits for a person: the deadline of the task stands still. */
+  waits(child: ChildWait, usedMs: number): void {
+    this.task = { ...this.task, child, usedMs }
+    this.#over = undefined
+    this.#pid = undefined
+  }
+
+  /** Takes the decisions that a stored task has; returns whether the task is to go on. A task with another wait has none for this one. */
+  decided(stored: BackgroundTask): boolean {
+    const { wait } = this
+    if (wait === undefined || stored.child === undefined || !isSameWait(wait, stored.child)) return false
+    this.task = stored
+    return this.wait === undefined
+  }
+
+  /** Whether a stored task has the wait of this one. */
+  isNoted({ child }: BackgroundTask): boolean {
+    const own = this.task.child
+    return own === undefined ? child === undefined : isSameWait(own, child)
   }
 
   /** Whether a process of the task was started. */
@@ -107,8 +141,9 @@ export class TaskRun {
 
   async #run(parts: RunParts): Promise<Over> {
     const call = this.#callOf(parts)
-    const { id, tool } = this.task
-    const { drainMs } = parts.options
+    const { id, tool, usedMs = 0 } = this.task
+    const { drainMs, system } = parts.options
+    const startedAt = system.clock.now()
     const pid = await DynamicSupervisor.startChild(await parts.supervisor(), {
       id,
       restart: "temporary",
@@ -121,21 +156,24 @@ export class TaskRun {
     })
     this.#pid = pid
     const { promise, resolve } = Promise.withResolvers<Over>()
-    Process.onExit(pid, (reason) => resolve({ call, reason, end: StateMachine.output(pid) }))
+    Process.onExit(pid, (reason) => {
+      const workedMs = Math.max(0, Math.floor(system.clock.now() - startedAt))
+      resolve({ call, reason, end: StateMachine.output(pid), usedMs: usedMs + workedMs })
+    })
     // A queued call that is cancelled never begins.
     Process.send(pid, this.#isCancelled ? { type: "call.cancel" } : { type: "call.start" })
     return promise
   }
 
   #callOf({ tool, options, subagent, progressed }: RunParts): RunnableCall {
-    const { toolCallId, key, arguments: args } = this.task
+    const { toolCallId, key, arguments: args, usedMs = 0 } = this.task
     const { onToolError: _, onToolTimeout: __, ...rest } = options
     return {
       key,
       tool: {
         ...tool,
         handler: tool.background?.handler ?? tool.handler,
-        timeoutMs: tool.timeoutMs ?? usualTimeoutMs
+        timeoutMs: Math.max(1, (tool.timeoutMs ?? usualTimeoutMs) - usedMs)
       },
       toolCall: { id: toolCallId, name: tool.name, arguments: args },
       options: { ...rest, trace: undefined, chat: options.chat && this.#handle(options.chat, subagent) },
@@ -161,7 +199,7 @@ export class TaskRun {
         if (pid === undefined) throw new Error("a task runs a sub-agent before its process")
         this.children += 1
         try {
-          return await subagent(call, { pid, isTask: () => this.isTask })
+          return await subagent(call, { pid, isTask: () => this.isTask, wait: this.task.child })
         } finally {
           this.children -= 1
         }

@@ -3,7 +3,7 @@ import type { Pid } from "@troupe/otp"
 import type { ChatContext } from "../loop/index.ts"
 import type { Usage } from "../model/index.ts"
 import type { Budget } from "../options/index.ts"
-import type { Mode, ModeStanding } from "../record/index.ts"
+import type { ChildWait, Mode, ModeStanding } from "../record/index.ts"
 
 /** A live chat of this program, as it is now. */
 export interface FamilyChat {
@@ -29,4 +29,6 @@ export interface FamilyChat {
 export interface WorkProcess {
   readonly pid: Pid
   readonly isTask: () => boolean
+  /** What the child of a task waited for, with the decisions. */
+  readonly wait?: ChildWait | undefined
 }

@@ -27,7 +27,7 @@ export interface SpendingHome {
   readonly accountOf: (child: string) => Account | undefined
 }
 
-/** The key of the call of a running child, and what its parent does not count for its chain. */
+/** The key of the run of a child (that of its call, unless a task goes on after a wait), and what its parent does not count for its chain. */
 export interface Account {
   readonly key: string
   /** The usage that it counted before: for earlier calls of the child, and when the child waited. */

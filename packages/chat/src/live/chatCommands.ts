@@ -9,9 +9,16 @@ import { isConflict, storeFailure, SessionError } from "../errors/index.ts"
 import type { ChatEnv, ModeAsk } from "../loop/index.ts"
 import type { LiveState } from "../view/index.ts"
 import type { chatMachine } from "../loop/index.ts"
-import type { AgentRef, Mode } from "../record/index.ts"
+import type { AgentRef, BackgroundTask, Mode } from "../record/index.ts"
 import type { StoreCall, StoreValues } from "../store/index.ts"
-import { type Asked, type DecidedBefore, decidedBefore, pendingApprovalsOf, waitsFor } from "../step/index.ts"
+import {
+  type Asked,
+  type Decided,
+  type DecidedBefore,
+  decidedBefore,
+  pendingApprovalsOf,
+  waitsFor
+} from "../step/index.ts"
 import { undecidedCall } from "../inbox/index.ts"
 
 /** Cancels or restarts calls of the running step: those with the id or, without an id, all. Rejects when the process dies first. */
@@ -152,6 +159,27 @@ export const sendChildren = (
 ): Promise<void> =>
   counted(id, pid, "The beginning of a sub-agent", (counts) =>
     Process.send(pid, { type: "children.began", children, forgets, ask: env?.ask({ counts }) })
+  )
+
+/** Notes what the sub-agent of a task waits for, and waits until that is stored, or is part of the next commit. */
+export const sendTask = (id: string, { pid, env }: AskedProcess, task: BackgroundTask): Promise<void> =>
+  counted(id, pid, "The wait of a background task", (counts) =>
+    Process.send(pid, { type: "task.changed", task, ask: env?.ask({ counts }) })
+  )
+
+/** Decides what sub-agents of tasks wait for. Rejects with `refused()` when one of the decisions is for no wait. */
+export const sendTaskDecisions = (
+  id: string,
+  { pid, env }: AskedProcess,
+  decisions: ReadonlyArray<Decided>,
+  refused: () => Error
+): Promise<void> =>
+  counted(id, pid, "The decision", (counts, refuse) =>
+    Process.send(pid, {
+      type: "tasks.decided",
+      decisions,
+      ask: env?.ask({ counts, refuses: () => refuse(refused()) })
+    })
   )
 
 /** The process of a chat. */

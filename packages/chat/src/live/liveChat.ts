@@ -299,8 +299,8 @@ export class LiveChat implements TurnsHome {
   }
 
   /** Starts a turn. */
-  start(messages: ReadonlyArray<Message>, options: TurnStart = {}): LiveTurn {
-    const turn = this.#turnOf(messages, options)
+  start(messages: ReadonlyArray<Message>, options: TurnStart = {}, made?: LiveTurn): LiveTurn {
+    const turn = made ?? this.turnOf(messages, options)
     if (this.gone !== undefined) return turn.fail(this.gone)
     this.#notices.turnStarted()
     void turn.ended.then(() => this.#forget(turn))
@@ -311,7 +311,7 @@ export class LiveChat implements TurnsHome {
 
   /** A turn that fails before it begins. */
   refused(error: SessionError, delivery: Delivery): LiveTurn {
-    return this.#turnOf([], { delivery }).fail(error)
+    return this.turnOf([], { delivery }).fail(error)
   }
 
   /** Starts the held inputs, and returns their turns. */
@@ -447,7 +447,8 @@ export class LiveChat implements TurnsHome {
     if (this.context !== undefined) this.#turns.attached(this.context, () => died(this.id, undefined))
   }
 
-  #turnOf(messages: ReadonlyArray<Message>, start: TurnStart): LiveTurn {
+  /** A turn that is not started. */
+  turnOf(messages: ReadonlyArray<Message>, start: TurnStart): LiveTurn {
     const said = saidBy(this.#home, this.id, messages, start)
     const complete = completionOf(this.#home, this.id, start)
     return new LiveTurn(said, this.options(said.own), this, start.delivery, complete)

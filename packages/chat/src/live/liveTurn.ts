@@ -186,6 +186,15 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     )
   }
 
+  /** Ends a turn that needs no process: this result is its only event, and the readers of the chat do not get it. */
+  endAtOnce(result: ChatResult): void {
+    if (this.#end !== undefined) return
+    this.#delivery.deliver()
+    this.#result = result
+    this.#events.push({ type: "chat_completed", result })
+    this.#finish({ result })
+  }
+
   /** Makes this turn follow `leader`, which its input steered. */
   follow(leader: LiveTurn): void {
     if (this.#end !== undefined) return

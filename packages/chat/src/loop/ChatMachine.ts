@@ -19,6 +19,7 @@ import type { Snapshot } from "xstate"
 import { formatStatus, isRecord, ValidationError } from "../errors/index.ts"
 import {
   type At,
+  askOf,
   callEnds,
   callingUntil,
   compactsFirst,
@@ -27,6 +28,7 @@ import {
   discardOf,
   enqueue,
   diedOf,
+  keeps,
   outputIn,
   receipts,
   stopsCompaction,
@@ -37,7 +39,7 @@ import {
   waitOf
 } from "./chatSetup.ts"
 import { askedFormat } from "../options/index.ts"
-import type { ChatContext, ChatEvent, ChatInput } from "./chatContext.ts"
+import type { ChatContext, ChatInput } from "./chatContext.ts"
 import type { Saving, StepFinish, StepOpening } from "./chatEnv.ts"
 import { dueHooks } from "./lifecycleHooks.ts"
 import { initialContext } from "./beginTurn.ts"
@@ -82,26 +84,18 @@ const endsTurn = [
 /** The running turn, and the agent that its next request is of. */
 const turnOf = ({ turn, record }: ChatContext) => ({ turn: turn?.id ?? "", agent: record.agent?.name })
 
-/** Does what somebody requested, and keeps it; `saving` is the record to save now, if the coming commit does not have the change. */
-const keeps = <Action extends "recordAgent" | "endChain" | "recordChildren">(
-  action: Action,
-  saving: (at: { readonly context: ChatContext }) => Saving | undefined
-) =>
+/** What somebody requested between the steps of a turn, or beside it. Decisions about tasks count at once, or are refused (TASKWAIT1). */
+const keepsAsked = (saving: Parameters<typeof keeps>[1]) =>
   ({
-    actions: [
-      action,
-      {
-        type: "keepAsked",
-        params: ({ context, event }: At) => ({
-          ask: askOf(event),
-          saving: saving({ context })
-        })
-      }
+    "agent.set": keeps("recordAgent", saving),
+    "chain.end": keeps("endChain", saving),
+    "children.began": keeps("recordChildren", saving),
+    "task.changed": keeps("recordTask", saving),
+    "tasks.decided": [
+      { guard: "decidesTasks", ...keeps("decideTasks", saving) },
+      { actions: { type: "keepAsked", params: ({ event }: At) => ({ ask: askOf(event), saving: "refused" as const }) } }
     ]
   }) as const
-
-const askOf = (event: ChatEvent): number | undefined =>
-  event.type === "agent.set" || event.type === "chain.end" || event.type === "children.began" ? event.ask : undefined
 
 /** The record to save now; `undefined` if a commit is due. */
 const savingUnlessDue = ({ context }: { readonly context: ChatContext }): Saving | undefined =>
@@ -165,9 +159,7 @@ export const chartOf = (id: "chat" | "step") =>
         }
       },
       "mode.changed": { actions: "recordMode" },
-      "agent.set": keeps("recordAgent", savingUnlessDue),
-      "chain.end": keeps("endChain", savingUnlessDue),
-      "children.began": keeps("recordChildren", savingUnlessDue),
+      ...keepsAsked(savingUnlessDue),
       "chat.leave": { target: ".settled", actions: "markLeaving" },
       "input.doubted": { actions: "doubt" },
       "input.withdraw": [
@@ -287,9 +279,7 @@ export const chartOf = (id: "chat" | "step") =>
               "commit.ended": { target: "deciding", actions: receipts.kept },
               "commit.failed": { target: "deciding", actions: [...receipts.lost, "recordCommitFailure"] },
               /** The commit under way has the state before. */
-              "agent.set": keeps("recordAgent", savingOf),
-              "chain.end": keeps("endChain", savingOf),
-              "children.began": keeps("recordChildren", savingOf)
+              ...keepsAsked(savingOf)
             },
             initial: "saving",
             states: {

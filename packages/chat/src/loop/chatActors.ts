@@ -193,9 +193,10 @@ export const chatEffects = {
     env.setMode(mode, ask, standing, data)
     send({ type: "mode.changed", standing: env.standing })
   }),
-  keepAsked: StateMachine.effect<{ readonly ask: number | undefined; readonly saving: Saving | undefined }, ChatEnv>(
-    ({ ask, saving: data }, { env }) => env.keepAsked(ask, data)
-  ),
+  keepAsked: StateMachine.effect<
+    { readonly ask: number | undefined; readonly saving: Saving | "refused" | undefined },
+    ChatEnv
+  >(({ ask, saving: data }, { env }) => env.keepAsked(ask, data)),
   /** Removes the rows of withdrawn inputs. */
   discard: StateMachine.effect<{ readonly inputs: ReadonlyArray<Discarded>; readonly saving: Saving }, ChatEnv>(
     ({ inputs, saving: data }, { env }) => env.discard(inputs, data)

@@ -3,11 +3,20 @@ import type { CallsEvent } from "../batch/index.ts"
 import type { ToolCallView } from "../call/index.ts"
 import type { Message, Outcome } from "../model/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
-import type { AgentRef, Conversation, ChatResult, Mode, ModeStanding, OpenStep, StepResult } from "../record/index.ts"
+import type {
+  AgentRef,
+  BackgroundTask,
+  Conversation,
+  ChatResult,
+  Mode,
+  ModeStanding,
+  OpenStep,
+  StepResult
+} from "../record/index.ts"
 import type { InboxState, TurnData } from "../inbox/index.ts"
 import type { Held } from "../values/index.ts"
 import type { LifecycleEvent, RequestParams } from "../gate/index.ts"
-import type { Compacting, CompactionStep, StepProgress } from "../step/index.ts"
+import type { Compacting, CompactionStep, Decided, StepProgress } from "../step/index.ts"
 import type { AnswerForm, Finalize, Terminal } from "../stopConditions/index.ts"
 import type * as Thread from "../model/Thread.ts"
 import type * as Usage from "../model/Usage.ts"
@@ -96,6 +105,8 @@ export type Expired = Closed & Pick<Conversation, "expiresAt" | "lastHaltedReaso
  * - `input.withdraw`: remove this input, which waits
  * - `suspension.expired`, from its clock: no answer came in time
  * - `children.began`: these conversations of sub-agents have begun, and the chat forgets others
+ * - `task.changed`: what the sub-agent of this background task waits for
+ * - `tasks.decided`: a person decided what sub-agents of background tasks wait for
  * - `chain.end`: no input of the runtime begins a turn until the next input of a person or the host
  * - `input.doubted`: hold this input until its release; the store gave no answer when it was accepted
  *
@@ -123,6 +134,8 @@ export type ChatEvent =
       readonly forgets: ReadonlyArray<string>
       readonly ask?: number | undefined
     }
+  | { readonly type: "task.changed"; readonly task: BackgroundTask; readonly ask?: number | undefined }
+  | { readonly type: "tasks.decided"; readonly decisions: ReadonlyArray<Decided>; readonly ask?: number | undefined }
   | { readonly type: "chain.end"; readonly ask?: number | undefined }
   | { readonly type: "mode.changed"; readonly standing: ModeStanding | undefined }
   | ({ readonly type: "reply.grew" } & RunningReply)

@@ -94,6 +94,8 @@ export interface ChatParts extends ServesTurns<Turn> {
 export interface Ask {
   /** Gets the promise of the save, if there is one now. */
   readonly counts: (kept: void | Promise<void>) => void
+  /** Called in place of `counts` when what was requested is not possible. */
+  readonly refuses?: (() => void) | undefined
 }
 
 /** A request to set the mode; exactly one of the functions is called, once. */
@@ -439,9 +441,9 @@ export class ChatEnv extends BatchLife implements RequestEnv {
     answer(asked, kept)
   }
 
-  /** Something that was requested counts; `saving` is the record that stores it now. */
-  keepAsked(ask: number | undefined, saving: Saving | undefined): void {
-    answer(takenOf(this.#asks, ask), saving === undefined ? undefined : this.save(saving))
+  /** Something that was requested counts, or is refused; `saving` is the record that stores it now. */
+  keepAsked(ask: number | undefined, saving: Saving | "refused" | undefined): void {
+    answer(takenOf(this.#asks, ask), typeof saving === "object" ? this.save(saving) : saving)
   }
 
   /** Emits the last events of a turn; calls `taken` when the reader has read past them. */
@@ -518,8 +520,10 @@ const takenOf = (asks: Map<number, Ask> | undefined, ask = 0): Ask | undefined =
 }
 
 /** Answers a request, if somebody waits for it. */
-const answer = (asked: Ask | undefined, kept: void | Promise<void>): void =>
-  asked === undefined ? ignoreRejection(kept) : asked.counts(kept)
+const answer = (asked: Ask | undefined, kept: void | Promise<void> | "refused"): void => {
+  if (kept === "refused") return asked?.refuses?.()
+  return asked === undefined ? ignoreRejection(kept) : asked.counts(kept)
+}
 
 const noOpening: Pick<StepOpening, "turn" | "agent"> = { turn: "" }
 

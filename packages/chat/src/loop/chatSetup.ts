@@ -44,11 +44,11 @@ import {
 import * as Inbox from "../inbox/Inbox.ts"
 import type { Saving } from "./chatEnv.ts"
 import { isStoreRefusal } from "../errors/index.ts"
-import { over } from "../record/index.ts"
+import { over, withTask } from "../record/index.ts"
 import type { AdapterStreamOutput } from "../request/index.ts"
 import type { CallState, EndOfCall } from "../batch/index.ts"
 import type { CallEnd, ToolCallInput } from "../call/index.ts"
-import { compactingAfter, leadsToCompaction, type StepEnding } from "../step/index.ts"
+import { compactingAfter, decideTasks, leadsToCompaction, type StepEnding } from "../step/index.ts"
 import { held, original } from "../values/index.ts"
 import { timeOf } from "../stopConditions/index.ts"
 
@@ -181,6 +181,8 @@ const guards = {
     before === undefined && event.type === "input.withdraw" && Inbox.isWaiting(inbox, event.input),
   mustDiscard: ({ context: { before, inbox } }: At) =>
     before === undefined && inbox.some(({ status }) => status === "withdrawn"),
+  decidesTasks: ({ context, event }: At) =>
+    decideTasks(as(event, "tasks.decided").decisions, context.record.tasks) !== undefined,
   canSteer: ({ context }: At) => canSteer(context),
   wasRefused: (_: At, output: AdapterStreamOutput) => output.type === "refused",
   mustCompact: ({ context: { facts } }: At, output: AdapterStreamOutput) =>
@@ -290,6 +292,26 @@ export const callEnds = {
   "xstate.done.actor.call.*": { actions: ["recordEnd", "reportEnd", "stopCall"] },
   "xstate.error.actor.call.*": { actions: ["recordEnd", "reportEnd", "stopCall"] }
 } as const
+
+/** Does what somebody requested, and keeps it; `saving` is the record to save now, if the coming commit does not have the change. */
+export const keeps = <Action extends "recordAgent" | "endChain" | "recordChildren" | "recordTask" | "decideTasks">(
+  action: Action,
+  saving: (at: { readonly context: ChatContext }) => Saving | undefined
+) =>
+  ({
+    actions: [
+      action,
+      {
+        type: "keepAsked",
+        params: ({ context, event }: At) => ({
+          ask: askOf(event),
+          saving: saving({ context })
+        })
+      }
+    ]
+  }) as const
+
+export const askOf = (event: ChatEvent): number | undefined => ("ask" in event ? event.ask : undefined)
 
 export const chatSetup = setup({
   types: {
@@ -434,6 +456,12 @@ export const chatSetup = setup({
       const began = [...new Set([...(record.children ?? []), ...children])]
       return { record: { ...record, children: began.filter((one) => !forgets.includes(one)) } }
     }),
+    recordTask: assign(({ context: { record }, event }) => ({
+      record: { ...record, tasks: withTask(record.tasks, as(event, "task.changed").task) }
+    })),
+    decideTasks: assign(({ context: { record }, event }) => ({
+      record: { ...record, tasks: decideTasks(as(event, "tasks.decided").decisions, record.tasks) ?? record.tasks }
+    })),
     endChain: assign(({ context }) => withoutChain(context)),
     recordMode: assign(({ context, event }) => ({
       record: { ...context.record, permissionMode: as(event, "mode.changed").standing }

@@ -27,6 +27,7 @@ const pendingApprovalSchema = z.lazy(() =>
       options: QuestionOptions.optional(),
       agent: z.string().optional(),
       chat: z.string().optional(),
+      task: z.string().optional(),
       askedAt: z.number(),
       expiresAt: z.number().optional()
     })
@@ -39,7 +40,7 @@ const pendingApprovalSchema = z.lazy(() =>
  * **Details**: a call of a sub-agent has the name of the `agent`, and the id of its conversation as `chat`. The `id` of its
  * `toolCall` is the address for `approve`: the id of the call of the sub-agent, `/~/`, and the id of the waiting call. Its
  * `reason` is the question, if it asks one. Its long arguments are cut: `arguments` is `null`, and `rawArguments` has the
- * beginning. `options` are those of its question, in plain JSON of at most 2,000 characters.
+ * beginning. `task` is the id of the background task whose sub-agent waits; the turn does not wait for it. `options` are those of its question, in plain JSON of at most 2,000 characters.
  *
  * **Units and defaults**: `askedAt` and `expiresAt` are whole milliseconds on the system's clock; without `expiresAt` the
  * wait has no limit.

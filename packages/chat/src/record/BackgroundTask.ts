@@ -5,8 +5,11 @@
  *           whose thread has its end. Both follow from the messages and the known ids, so that an entry which is not stored
  *           changes neither.
  * TASKREC2. A rewind keeps the ids of the ends that the record knew. So a task whose end was reported does not run again.
+ * TASKREC3. What the sub-agent of a task waits for is in the record with its task, until the task ends or waits for something else. The
+ *           decisions are there too. A rewind changes neither.
  */
 import * as z from "zod"
+import { ChildWait } from "./Approval.ts"
 import type { Message, UserMessage } from "../model/index.ts"
 import { openRecord } from "../values/index.ts"
 
@@ -17,8 +20,10 @@ import { openRecord } from "../values/index.ts"
  * - `toolCallId`, `tool`, `arguments`: the call
  * - `agent`: the agent whose tool it is; absent without agents
  * - `key`: the idempotency key of every run
+ * - `child`: what its sub-agent waits for, with the decisions; absent if it waits for nothing
+ * - `usedMs`: how long it worked before that wait
  *
- * **Units**: `startedAt` is in whole milliseconds since the epoch.
+ * **Units**: `startedAt` is in whole milliseconds since the epoch, and `usedMs` in milliseconds.
  */
 export const BackgroundTask = z.lazy(() =>
   z
@@ -29,7 +34,9 @@ export const BackgroundTask = z.lazy(() =>
       arguments: openRecord,
       agent: z.string().optional(),
       key: z.string(),
-      startedAt: z.number()
+      startedAt: z.number(),
+      child: ChildWait.optional(),
+      usedMs: z.number().optional()
     })
     .readonly()
 )
@@ -43,6 +50,10 @@ export interface TaskEnd {
   readonly status: TaskStatus
   readonly text: string
 }
+
+/** The wait of a task: its sub-agent waits for decisions that it does not have. */
+export const waitOfTask = ({ child }: BackgroundTask): ChildWait | undefined =>
+  child?.asks.some(({ decision }) => decision === undefined) === true ? child : undefined
 
 const mark = "task/"
 
@@ -76,23 +87,36 @@ export const tasksOf = ({ thread, open, known = none, tasks = none }: Tasked): R
   return begun.length === 0 && tasks.length === 0 ? none : unended([...tasks, ...begun], known)
 }
 
-/** The tasks that have not ended, each once. */
+/** The tasks that have not ended, each once, as it is listed first. */
 export const unended = (
   tasks: ReadonlyArray<BackgroundTask>,
   known: ReadonlyArray<string>
 ): ReadonlyArray<BackgroundTask> => {
-  const byId = new Map(tasks.map((task) => [task.id, task]))
+  const byId = new Map<string, BackgroundTask>()
+  for (const task of tasks) if (!byId.has(task.id)) byId.set(task.id, task)
   return Array.from(byId.values()).filter(({ id }) => !known.includes(endInputOf(id)))
 }
 
-/** The tasks and the known ids of a record after a rewind to it, from a record that knows `now` (TASKREC2). */
+/** The tasks with this one, in the place that it has. */
+export const withTask = (
+  tasks: ReadonlyArray<BackgroundTask> = none,
+  task: BackgroundTask
+): ReadonlyArray<BackgroundTask> => {
+  const at = tasks.findIndex(({ id }) => id === task.id)
+  return at === -1 ? [...tasks, task] : tasks.with(at, task)
+}
+
+/** The tasks and the known ids of a record after a rewind to it, from the record `now` (TASKREC2). No rewind changes a wait. */
 export const tasksAfterRewind = (
   { known = none, tasks = none }: Pick<Tasked, "known" | "tasks">,
-  now: ReadonlyArray<string> = none
+  now: Pick<Tasked, "known" | "tasks">
 ): Pick<Tasked, "known" | "tasks"> => {
-  const ends = now.filter((id) => isEndInput(id) && !known.includes(id))
+  const ends = (now.known ?? none).filter((id) => isEndInput(id) && !known.includes(id))
   const all = ends.length === 0 ? known : [...known, ...ends]
-  const left = unended(tasks, all)
+  const left = unended(
+    tasks.map((task) => now.tasks?.find(({ id }) => id === task.id) ?? task),
+    all
+  )
   return { ...(all.length === 0 ? {} : { known: all }), ...(left.length === 0 ? {} : { tasks: left }) }
 }
 

@@ -6,7 +6,7 @@
  * EVOLVE3. A stored entry keeps its meaning. Another meaning is another type.
  */
 import * as z from "zod"
-import { BackgroundTask } from "./BackgroundTask.ts"
+import { BackgroundTask, withTask } from "./BackgroundTask.ts"
 import { Chain } from "./Chain.ts"
 import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import { AgentRef } from "./Child.ts"
@@ -81,6 +81,7 @@ const entrySchema = z.lazy(() =>
     z.object({ type: z.literal("AgentSet"), agent: AgentRef.optional() }).readonly(),
     z.object({ type: z.literal("ModeSet"), permissionMode: ModeStanding.optional() }).readonly(),
     z.object({ type: z.literal("TaskBegan"), task: BackgroundTask }).readonly(),
+    z.object({ type: z.literal("TaskChanged"), task: BackgroundTask }).readonly(),
     z.object({ type: z.literal("TaskEnded"), id: z.string() }).readonly(),
     z.object({ type: z.literal("ChildrenChanged"), children: ids.optional() }).readonly(),
     z.object({ type: z.literal("ReplyCut"), draft: z.string().optional() }).readonly(),
@@ -106,6 +107,7 @@ const entrySchema = z.lazy(() =>
  * - `Used`: the usage so far, and what the chain has used
  * - `AgentSet`, `ModeSet`: the agent of the next request, and the permission mode
  * - `TaskBegan`, `TaskEnded`: a background task runs, or is over
+ * - `TaskChanged`: what its sub-agent waits for, or what was decided about that
  * - `ChildrenChanged`: the conversations of sub-agents that have begun
  * - `ReplyCut`: the text of a reply that was cut short
  * - `Compacted`: what requests have in place of the first messages from now on
@@ -170,6 +172,8 @@ export const evolve = (record: Conversation, entry: Entry): Conversation => {
       return { ...record, permissionMode: entry.permissionMode }
     case "TaskBegan":
       return withTasks(record, [...(record.tasks ?? []), entry.task])
+    case "TaskChanged":
+      return withTasks(record, withTask(record.tasks, entry.task))
     case "TaskEnded":
       return withTasks(record, record.tasks?.filter(({ id }) => id !== entry.id) ?? [])
     case "ChildrenChanged":

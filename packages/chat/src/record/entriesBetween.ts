@@ -154,7 +154,11 @@ class Entries {
     const before = this.#now.tasks ?? []
     if (before === tasks) return
     for (const { id } of before) if (!tasks.some((task) => task.id === id)) this.add({ type: "TaskEnded", id })
-    for (const task of tasks) if (!before.some(({ id }) => id === task.id)) this.add({ type: "TaskBegan", task })
+    for (const task of tasks) {
+      const earlier = before.find(({ id }) => id === task.id)
+      if (earlier === undefined) this.add({ type: "TaskBegan", task })
+      else if (!isSame(earlier, task)) this.add({ type: "TaskChanged", task })
+    }
   }
 
   /** Whether the entries lead to this record. */

@@ -26,7 +26,9 @@ export {
   isFailedEnd,
   tasksAfterRewind,
   tasksOf,
-  unended
+  unended,
+  waitOfTask,
+  withTask
 } from "./BackgroundTask.ts"
 export type { TaskEnd, TaskStatus } from "./BackgroundTask.ts"
 export { causedBy, Chain, endsChain, isOfRuntime, isRuntimeInput, over, requestsOf, using } from "./Chain.ts"

@@ -4,6 +4,7 @@
  *
  * WAIT1. What a stored conversation waits for follows from its record alone, by one function. Every store uses it.
  */
+import { waitOfTask } from "./BackgroundTask.ts"
 import { isRecord, shortened } from "../errors/index.ts"
 import { asShown, shown } from "../json/index.ts"
 import type { Thread, ToolCall } from "../model/index.ts"
@@ -71,14 +72,18 @@ export const shownOptions = (options: QuestionOptions | undefined): Pick<RecordW
  * waits only while no turn runs.
  */
 export const waitsOf = (record: Conversation): ReadonlyArray<RecordWait> => {
-  const { open, pendingQuestion, pendingToolCalls, running, parent } = record
+  const { open, pendingQuestion, pendingToolCalls, running, parent, tasks = none } = record
   if (parent !== undefined) return none
   const asks = pendingQuestion !== undefined && !running
-  if (open === undefined && !asks && pendingToolCalls.length === 0) return none
+  if (open === undefined && !asks && pendingToolCalls.length === 0 && tasks.length === 0) return none
   const waits = [
     ...approvalsOf(record),
     ...pendingToolCalls.map((call) => waitOf("tool_result", call, { expiresAt: record.expiresAt })),
-    ...(asks ? [questionOf(record, pendingQuestion)] : [])
+    ...(asks ? [questionOf(record, pendingQuestion)] : []),
+    ...tasks.flatMap((task) => {
+      const waiting = waitOfTask(task)?.asks ?? none
+      return childWaits(task.toolCallId, waiting, waiting[0]?.expiresAt)
+    })
   ]
   const first = new Map(waits.toReversed().map((wait) => [wait.toolCallId, wait]))
   const agent = agentOf(record)

@@ -9,7 +9,7 @@
  * DEC5. A decision about a call that the running turn neither has nor waits with is refused at once, and waits nowhere. The reason of a
  *       decision has at most 10,000 characters.
  */
-import { Decision, isChildId, type OpenStep, type PendingApproval } from "../record/index.ts"
+import { type BackgroundTask, Decision, isChildId, type OpenStep, type PendingApproval } from "../record/index.ts"
 import {
   type Finding,
   findingsOf,
@@ -26,6 +26,7 @@ import { describe } from "../values/index.ts"
 import { presentTools } from "../options/index.ts"
 import { askAt, pendingApprovalsOf } from "./openCalls.ts"
 import { type About, type Decided, noWait, waitToCome } from "./childAsks.ts"
+import { taskApprovals, taskAskAt } from "./taskAsks.ts"
 import { type Engine, isProviderApproval, jsonSchema, type ParsedArguments, submittedMessage } from "../tool/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { deepestLevels, wellFormed } from "../json/index.ts"
@@ -35,6 +36,8 @@ interface DecisionState {
   readonly engine: Pick<Engine, "tools">
   readonly thread: Thread.Thread
   readonly open?: OpenStep | undefined
+  /** The background tasks of the record, whose sub-agents can wait. */
+  readonly waiting?: ReadonlyArray<BackgroundTask> | undefined
   readonly given?: ReadonlyArray<{ readonly name: string }> | undefined
   /** How large the result of a call may be. */
   readonly limits?: Parameters<typeof submittedMessage>[2]
@@ -68,11 +71,14 @@ const aboutOf = (toolCallId: string, context: DecisionState): About => {
 }
 
 const waitOf = (toolCallId: string, context: DecisionState | undefined): PendingApproval | undefined =>
-  pendingApprovalsOf(context?.thread ?? Thread.empty, context?.open).find(({ toolCall }) => toolCall.id === toolCallId)
+  [...pendingApprovalsOf(context?.thread ?? Thread.empty, context?.open), ...taskApprovals(context?.waiting)].find(
+    ({ toolCall }) => toolCall.id === toolCallId
+  )
 
 /** The wait of a sub-agent with this address. */
-const belowOf = (toolCallId: string, context: DecisionState | undefined): ReturnType<typeof askAt> =>
-  context?.open === undefined ? undefined : askAt({ thread: context.thread, open: context.open }, toolCallId)
+const belowOf = (toolCallId: string, context: DecisionState | undefined): ReturnType<typeof taskAskAt> =>
+  (context?.open === undefined ? undefined : askAt({ thread: context.thread, open: context.open }, toolCallId)) ??
+  taskAskAt(toolCallId, context?.waiting)
 
 /**
  * Returns a decision that can be stored and carried out; throws a `ValidationError` for anything else, and a `SessionError`
@@ -97,7 +103,7 @@ const checkTools = ({ type }: Decision, waits: PendingApproval, state: DecisionS
   const { id, name } = waits.toolCall
   const below = isChildId(id) ? belowOf(id, state) : undefined
   if (below !== undefined) {
-    for (const { agent, tool } of [{ agent: undefined, tool: below.tool }, ...(below.ask.above ?? [])]) {
+    for (const { agent, tool } of [{ agent: below.agent, tool: below.tool }, ...(below.ask.above ?? [])]) {
       checkTool(tool, id, agent, state, "deny or halt")
     }
   }

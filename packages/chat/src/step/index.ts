@@ -18,6 +18,7 @@ export {
 } from "./openCalls.ts"
 export type { DecidedBefore, Opened } from "./openCalls.ts"
 export { closed, goingOn, manualOf, revived } from "./recovery.ts"
+export { decideTasks, taskApprovals, taskAskAt, taskDecision } from "./taskAsks.ts"
 export { StepRun } from "./stepRun.ts"
 export type { StepEnding, StepLive, StepProgress, StepWatcher } from "./stepState.ts"
 export { withoutUnsavable } from "./unstorable.ts"

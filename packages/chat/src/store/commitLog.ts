@@ -225,15 +225,16 @@ export const blank = (id: string): Conversation => ({
 export const forked = (
   record: Conversation,
   id: string,
-  { permissionMode, agent, known }: Pick<Conversation, "permissionMode" | "agent" | "known">
+  now: Pick<Conversation, "permissionMode" | "agent" | "known" | "tasks">
 ): Conversation => {
+  const { permissionMode, agent } = now
   const { inbox: _, version: __, permissionMode: ___, tasks: ____, children, parent, ...other } = record
   const isRewind = id === record.id
   const earlier = {
     ...other,
     ...(parent === undefined || !isRewind ? {} : { parent }),
     ...(children === undefined || !isRewind ? {} : { children }),
-    ...(isRewind ? tasksAfterRewind(record, known) : {})
+    ...(isRewind ? tasksAfterRewind(record, now) : {})
   }
   const isOfNone = record.agent === undefined && record.thread.messages.length === 0
   const kept = isOfNone && agent !== undefined ? { ...earlier, agent } : earlier

@@ -47,7 +47,7 @@ import type { AskOptions, CancelOptions, ChatRef, SetModeOptions } from "./ChatR
 import { ignoreRejection } from "../async/index.ts"
 import { argumentChecks, refusedArgument } from "../live/index.ts"
 import { asSent } from "../blob/index.ts"
-import { controlCalls, sendChainEnd } from "../live/index.ts"
+import { controlCalls, decidedTasks, sendChainEnd } from "../live/index.ts"
 import type { BackgroundTasks } from "../children/index.ts"
 import type { CallCommand } from "../call/index.ts"
 import type { LiveChat, TurnStart } from "../live/index.ts"
@@ -237,14 +237,15 @@ export class LocalChatRef implements ChatRef {
       return this.#refused(withoutResults(this.#chat.context?.record))
     const context = this.#chat.view.snapshot()?.context
     const engineOf = (agent: string) => this.#chat.serving(agent).engine
-    const state = context && { ...context, given: options?.tools, engineOf, limits }
+    const waiting = this.#chat.context?.record.tasks
+    const state = context && { ...context, waiting, given: options?.tools, engineOf, limits }
     const bound = decisions.map((one) => boundDecision(one.decision, one.toolCallId, state))
     const late = context && bound.map(({ toolCallId }) => unlistedCall(context, toolCallId)).find((one) => one)
     if (late !== undefined) return this.#refused(late)
     const turn = { messages, decisions: bound.length === 0 ? undefined : bound }
     const delivery = id === undefined ? undefined : new Delivery("queue", id)
     const start = { options, renews: renew, delivery, digest, decisions: turn.decisions }
-    return this.#full(turn) ?? this.#start(turn, start)
+    return this.#full(turn) ?? decidedTasks(this.#chat, messages, start) ?? this.#start(turn, start)
   }
 
   /** Answers the question that the chat asks. */

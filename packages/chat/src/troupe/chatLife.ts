@@ -24,7 +24,7 @@ import type { LiveState } from "../view/index.ts"
 import type { MemoryChange } from "../memory/index.ts"
 import type { Memories } from "./memories.ts"
 import type { ChatPid } from "../live/index.ts"
-import type { ChatHome, LiveChat } from "../live/index.ts"
+import { type ChatHome, type LiveChat, sendTask } from "../live/index.ts"
 import type { SupervisionTree } from "../live/index.ts"
 import type { Engine } from "../tool/index.ts"
 import * as Store from "../store/Store.ts"
@@ -175,6 +175,7 @@ export const acceptFiles = async (
 interface TasksParts extends Pick<LifeParts, "system" | "tree"> {
   readonly agents: AgentTable
   readonly maxTasks: number
+  readonly suspension: { readonly suspendedTtlMs?: number | undefined }
 }
 
 /** The chats of a directory. */
@@ -186,13 +187,14 @@ interface Chats {
 
 /** The background tasks of the chats of a directory. */
 export const tasksOf = (
-  { system, tree, agents, maxTasks }: TasksParts,
+  { system, tree, agents, maxTasks, suspension }: TasksParts,
   chats: Chats,
   children: ChildChats
 ): BackgroundTasks =>
   new BackgroundTasks({
     clock: system.clock,
     maxTasks,
+    suspendedTtlMs: suspension.suspendedTtlMs === Infinity ? undefined : suspension.suspendedTtlMs,
     supervisor: () => tree.tasks(),
     options: (id, agent) => chats.home.options(id, undefined, agent),
     subagent: agents.isEmpty ? undefined : (id, call, under) => children.run(id, call, under),
@@ -208,6 +210,7 @@ const taskedChat = (chat: LiveChat | undefined): TaskedChat | undefined =>
       const turn = chat.known(id) ?? chat.start([message], { delivery: new Delivery("steer", id) })
       return turn.receipt
     },
+    note: (task) => chat.asked((process) => sendTask(chat.id, process, task)),
     changed: (tasks) => {
       chat.view.tasks = tasks
       chat.view.shownChanged()

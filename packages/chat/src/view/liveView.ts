@@ -35,7 +35,7 @@ import { callUnawaited } from "../async/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { type Inspect, inspected, type PartialReply, printed, withObject } from "../json/index.ts"
 import { askedFormat, isJson } from "../options/index.ts"
-import { pendingApprovalsOf } from "../step/index.ts"
+import { pendingApprovalsOf, taskApprovals } from "../step/index.ts"
 import type { ToolCallView } from "../call/index.ts"
 import { CallFeed } from "./callFeed.ts"
 import { ChildViews, type FollowedChild, type Follower } from "./childViews.ts"
@@ -107,7 +107,7 @@ export interface LiveContext
   readonly toolCalls: ReadonlyArray<ToolCallView>
   /** The background tasks whose end the thread does not have. */
   readonly tasks: ReadonlyArray<ShownTask>
-  /** The calls that wait for a decision, in call order. */
+  /** The calls that wait for a decision, in call order; then those of sub-agents in the background, which have a `task`. */
   readonly pendingApprovals: ReadonlyArray<PendingApproval>
   /** The permission mode of calls of the next batch. */
   readonly permissionMode: Mode
@@ -150,13 +150,13 @@ const flushMs = 32
 /**
  * A background task, as a user interface shows it.
  *
- * - `status`: `running`, or how it ended, until the thread has its end
+ * - `status`: `running`, `waiting` while its sub-agent waits for a person, or how it ended, until the thread has its end
  * - `progress`: the last `progress` value of its handler
  *
  * **Units**: `startedAt` is in milliseconds since the epoch.
  */
 export interface ShownTask extends Pick<BackgroundTask, "id" | "toolCallId" | "tool" | "agent" | "startedAt"> {
-  readonly status: "running" | TaskStatus
+  readonly status: "running" | "waiting" | TaskStatus
   readonly progress: unknown
 }
 
@@ -358,7 +358,8 @@ export class LiveView {
       usage: collector === undefined ? record.usage : Usage.add(record.usage, collector.usage),
       interrupted: isInterrupted(context) ? { text: record.draft ?? "" } : undefined,
       get pendingApprovals() {
-        return pendingApprovalsOf(record.thread, record.open)
+        const own = pendingApprovalsOf(record.thread, record.open)
+        return record.tasks === undefined ? own : [...own, ...taskApprovals(record.tasks)]
       },
       get status() {
         const isRunning = context.turn !== undefined || phase === "committing"

@@ -11,6 +11,7 @@ import { type Message } from "../../src/model/messageShapes.ts"
 import { assistant, user } from "../../src/model/Message.ts"
 import type { FinishReason } from "../../src/model/Response.ts"
 import * as Inbox from "../../src/inbox/Inbox.ts"
+import { waitOfTask } from "../../src/record/BackgroundTask.ts"
 import { held, original } from "../../src/values/held.ts"
 import type { StepResult } from "../../src/record/StepResult.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
@@ -107,6 +108,28 @@ const waits = (): AnyEventObject => {
   return step("tool_calls", { thread, pendingApprovals }, { at: 1, calls: [{ state: "waiting", ...pending }] })
 }
 
+const ask = {
+  id: "c0",
+  at: 1,
+  kind: "permission",
+  toolCall: call,
+  reason: "",
+  agent: "a",
+  chat: "c/~/1",
+  askedAt: 0
+} as const
+
+/** A background task whose sub-agent waits. */
+const task = {
+  id: "t",
+  toolCallId: "c9",
+  tool: "t",
+  arguments: {},
+  key: "k",
+  startedAt: 0,
+  child: { chat: "c/~/1", asks: [ask], counted: {} }
+}
+
 const answered = (verdict: Verdict): AnyEventObject => ({ type: "hooks.answered", verdict, now: 1 })
 
 /** A turn of one kind waits at most, and one step goes on at most: more of the same leads nowhere else. */
@@ -128,6 +151,8 @@ const allows = (
   if (type === "input.doubted") return !inbox.some(Inbox.isHeld)
   if (kind === "task") return running === undefined && value !== "settled" && inbox.length === 0
   if (type === "children.began") return context.record.children === undefined && context.turn !== undefined
+  if (kind === "task waits") return context.record.tasks === undefined && context.turn !== undefined
+  if (kind === "decides the task") return context.record.tasks?.some((one) => waitOfTask(one) !== undefined) === true
   if (type === "chain.end") return context.record.chain?.isOver !== true
   if (type === "turn.start" && inbox.some(({ status }) => status === "withdrawn")) return false
   if (type === "turn.start") return Inbox.next(inbox) === undefined
@@ -145,6 +170,7 @@ const apart = ({ context }: { readonly context: ChatContext }) => {
     [stopped, timed, committed, steps.length, context.firstPass !== undefined, context.awaits],
     [notified, aside !== undefined, context.leaving],
     [result === undefined ? undefined : original(result).haltedReason, refusal !== undefined, failure !== undefined],
+    context.record.tasks?.map((one) => waitOfTask(one) !== undefined),
     [context.record.children?.length, context.record.chain?.isOver, context.record.chain !== undefined],
     [
       context.record.pendingQuestion !== undefined,
@@ -213,6 +239,15 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     "calls ended": { type: "calls.exhausted", result: held({ outcomes: [], halt: undefined, suspended: [] }) },
     ...callEvents,
     "child began": { type: "children.began", children: ["c/~/1"], forgets: [] },
+    "task waits": { type: "task.changed", task },
+    "decides the task": {
+      type: "tasks.decided",
+      decisions: [{ toolCallId: "c9/~/c0", decision: { type: "allow" } }]
+    },
+    "decides no task": {
+      type: "tasks.decided",
+      decisions: [{ toolCallId: "c9/~/c1", decision: { type: "allow" } }]
+    },
     "end of chain": { type: "chain.end" },
     "host plans": { type: "mode.set", mode: "plan" },
     "the mode changed": { type: "mode.changed", standing: { mode: "plan", loosest: "plan" } },
@@ -364,6 +399,17 @@ const walks = (): ReadonlyArray<Walk> => [
     "committed",
     "host hands over",
     "hands over"
+  ),
+  walk(
+    "a background task that waits",
+    { stores },
+    "said",
+    "task waits",
+    "decides the task",
+    "decides no task",
+    "answers",
+    "taken",
+    "committed"
   ),
   walk("a chat with a store", { stores }, "said", "results", "cancel", "taken", "answers", "leaves calls", ...stored),
   walk("inputs in the middle of a turn", { stores }, "said", "steer", "interrupt", "taken", "answers", "committed"),

@@ -70,17 +70,26 @@ const inResult = (result: ChatResult, own: Own): ChatResult => inWaiting(result,
 
 /** A commit has the ids of the children that have begun, and of those that its open calls wait for. */
 const inCommit = (given: Store.Commit, own: Own): Store.Commit => {
-  const { open, children } = given.state
-  const commit = children === undefined ? given : { ...given, state: { ...given.state, children: children.map(own) } }
+  const { open, children, tasks } = given.state
+  const named = {
+    ...(children !== undefined && { children: children.map(own) }),
+    ...(tasks?.some(({ child }) => child !== undefined) === true && {
+      tasks: tasks.map((task) => (task.child === undefined ? task : { ...task, child: inWait(task.child, own) }))
+    })
+  }
+  const commit = Object.keys(named).length === 0 ? given : { ...given, state: { ...given.state, ...named } }
   const calls = open?.calls.map((call) => {
     if ((call.state !== "waiting" && call.state !== "decided") || call.child === undefined) return call
-    const { child } = call
-    const asks = child.asks.map((ask) => ({ ...ask, chat: own(ask.chat) }))
-    return { ...call, child: { ...child, chat: own(child.chat), asks } }
+    return { ...call, child: inWait(call.child, own) }
   })
   if (open === undefined || calls?.every((call, at) => call === open.calls[at]) !== false) return commit
   return { ...commit, state: { ...commit.state, open: { ...open, calls } } }
 }
+
+const inWait = <A extends { readonly chat: string; readonly asks: ReadonlyArray<{ readonly chat: string }> }>(
+  wait: A,
+  own: Own
+): A => ({ ...wait, chat: own(wait.chat), asks: wait.asks.map((ask) => ({ ...ask, chat: own(ask.chat) })) })
 
 const inContext = (context: Context, own: Own): Context => {
   const toolCalls = inCalls(context.toolCalls, own)

@@ -13,7 +13,8 @@ export const heldUpIn = (context: ChatSnapshot["context"] | undefined, id: strin
   if (context === undefined || context.turn !== undefined || context.inbox.every((input) => input.id !== id))
     return undefined
   const { pendingApprovals, pendingToolCalls, pendingQuestion } = context
-  if (pendingApprovals.length > 0) return heldUp("awaiting_approval", "decisions about tool calls")
+  if (pendingApprovals.some(({ task }) => task === undefined))
+    return heldUp("awaiting_approval", "decisions about tool calls")
   if (pendingToolCalls.length > 0) return heldUp("awaiting_tool_results", "tool results")
   if (pendingQuestion !== undefined)
     return heldUp("awaiting_user", "the answer to a question that it asked after this message")

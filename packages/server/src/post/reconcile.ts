@@ -227,7 +227,8 @@ const withRefusals = (
   policy: PostPolicy
 ): Fitting | "awaiting_approval" | "awaiting_tool_results" => {
   const decided = new Set(fits.decided.map(({ id }) => id))
-  const open = approvals.filter(({ toolCall }) => !decided.has(toolCall.id))
+  // What waits in the background holds up no message.
+  const open = approvals.filter(({ toolCall, task }) => task === undefined && !decided.has(toolCall.id))
   if (open.length > 0 && policy.approvals === "refuse") return "awaiting_approval"
   const running = calls.filter(({ id }) => !fits.results.has(id))
   if (running.length > 0 && policy.calls === "refuse") return "awaiting_tool_results"
@@ -273,7 +274,8 @@ const regenerate = (
   const at = of === undefined ? newest : indexOf(here, of)
   if (ifRead && (here.isRunning || of === undefined || !here.isRead(of))) return follow
   // It is the question of the calls that wait, and no wish for another answer.
-  if (ifRead && at === newest && here.approvals.length + here.calls.length > 0) return follow
+  if (ifRead && at === newest && here.approvals.some(({ task }) => task === undefined)) return follow
+  if (ifRead && at === newest && here.calls.length > 0) return follow
   const mayCancel = whenBusy !== "reject"
   if (at === newest) return here.isRunning && !mayCancel ? refuse("busy") : { type: "regenerate", rewind: undefined }
   if (at === -1 || !isNamed) return refuse("not_last")
