@@ -255,7 +255,7 @@ export class ChildChats {
     under: WorkProcess | undefined
   ): Promise<Returned> {
     const depth = (parent.context?.record.parent?.depth ?? 0) + 1
-    const wait = under?.wait ?? decisionsFor(this.#home.living(asker)?.context, id)
+    const wait = under?.wait?.chat === id ? under.wait : decisionsFor(this.#home.living(asker)?.context, id)
     const refused = wait === undefined ? this.#boundMet(parent.id, id, depth, call) : undefined
     if (refused !== undefined) return refused
     const bound = this.#modes.of(parent.id)

@@ -176,6 +176,8 @@ export class TaskRun {
         timeoutMs: Math.max(1, (tool.timeoutMs ?? usualTimeoutMs) - usedMs)
       },
       toolCall: { id: toolCallId, name: tool.name, arguments: args },
+      // A call that is no task yet is suspended as any other one is, and has no such questions.
+      asks: this.isTask ? { former: this.task.child, now: () => Math.floor(options.system.clock.now()) } : undefined,
       options: { ...rest, trace: undefined, chat: options.chat && this.#handle(options.chat, subagent) },
       progressed: (value) => {
         this.progress = value

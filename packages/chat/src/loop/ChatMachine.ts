@@ -35,9 +35,9 @@ import {
   summaryRefused,
   refusalIn,
   refusalOfNext,
-  savingOf,
-  waitOf
+  savingOf
 } from "./chatSetup.ts"
+import { waitOf } from "./suspensionExpiry.ts"
 import { askedFormat } from "../options/index.ts"
 import type { ChatContext, ChatInput } from "./chatContext.ts"
 import type { Saving, StepFinish, StepOpening } from "./chatEnv.ts"

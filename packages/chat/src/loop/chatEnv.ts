@@ -520,10 +520,8 @@ const takenOf = (asks: Map<number, Ask> | undefined, ask = 0): Ask | undefined =
 }
 
 /** Answers a request, if somebody waits for it. */
-const answer = (asked: Ask | undefined, kept: void | Promise<void> | "refused"): void => {
-  if (kept === "refused") return asked?.refuses?.()
-  return asked === undefined ? ignoreRejection(kept) : asked.counts(kept)
-}
+const answer = (asked: Ask | undefined, kept: void | Promise<void> | "refused"): void =>
+  kept === "refused" ? asked?.refuses?.() : (asked?.counts ?? ignoreRejection)(kept)
 
 const noOpening: Pick<StepOpening, "turn" | "agent"> = { turn: "" }
 

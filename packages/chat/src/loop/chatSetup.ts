@@ -87,14 +87,6 @@ export const commitOf = ({ context }: { readonly context: ChatContext }) => ({
   turn: context.turn?.id
 })
 
-/** The wait that has expired, or that a person ended. */
-export const waitOf = ({ context, event }: At) => {
-  const { record, suspendedTtlMs } = context
-  const { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason } = record
-  const ends = event.type === "wait.cancel" ? ("cancelled" as const) : ("expired" as const)
-  return { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs, ends }
-}
-
 /** The withdrawn turns, and the record whose save removes the rows of the inputs among them. */
 export const discardOf = ({ context }: { readonly context: ChatContext }) => {
   const inputs = Inbox.discarded(context.inbox)

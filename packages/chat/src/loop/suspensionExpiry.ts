@@ -9,7 +9,7 @@
  *         are stored as soon as they are known, and no restart changes them.
  * CHAT17. A person may end each wait of a chat at rest: the calls and the question that it waits with are `cancelled`, and are stored so.
  */
-import type { ChatContext, Expired } from "./chatContext.ts"
+import type { ChatContext, ChatEvent, Expired } from "./chatContext.ts"
 import { isInterrupted } from "../inbox/index.ts"
 import { type Conversation, isWaiting, type OpenCall, type OpenStep, type PendingQuestion } from "../record/index.ts"
 import { answeredInOrder, type ToolCall, type ToolMessage } from "../model/index.ts"
@@ -83,6 +83,14 @@ export const expired = (state: ExpiryState, rules: OutcomeRules, now: number): E
 /** The state after the wait of the chat ended without an answer. */
 export const waitEnded = ({ ends, ...state }: WaitEnd, rules: OutcomeRules, now: number): Expired =>
   ends === "cancelled" ? endedByPerson(state, rules) : expired(state, rules, now)
+
+/** The wait that has expired, or that a person ended. */
+export const waitOf = ({ context, event }: { readonly context: ChatContext; readonly event: ChatEvent }) => {
+  const { record, suspendedTtlMs } = context
+  const { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason } = record
+  const ends = event.type === "wait.cancel" ? ("cancelled" as const) : ("expired" as const)
+  return { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs, ends }
+}
 
 /** The state after a person ended the wait of the chat: the calls and the question are cancelled, and none of the calls runs. */
 const endedByPerson = (state: ExpiryState, rules: OutcomeRules): Expired => {

@@ -71,7 +71,7 @@ export interface ChatHandle {
   readonly past?: ChatPast | undefined
   /**
    * Asks a person: return what it returns. The call is suspended until every question is decided, and then runs again, with
-   * {@link ChatHandle.answered}. A background task cannot ask.
+   * {@link ChatHandle.answered}. A task with `afterMs` cannot ask.
    *
    * **Details**: a question is a wait like that of a sub-agent. `chat.approve(address, decision)` decides: `result` answers, `deny` does not,
    * and `halt` ends the turn. Its `options` are for the user interface; an answer must fit a JSON Schema in `options.schema`. `state` is

@@ -280,6 +280,37 @@ test("BG10 with suspendedTtlMs a task that waits for longer ends timed_out, also
   expect(await waitsOf(second)).toEqual([])
 })
 
+test("BG10, PERSON1 a handler in the background asks a person, and runs again with the answer and its state", async () => {
+  const seen: Array<unknown> = []
+  const deploy = tool({
+    name: "deploy",
+    background: true,
+    effect: "read",
+    execute: (_, { chat }) => {
+      const { answered } = chat ?? {}
+      seen.push(answered)
+      if (answered === undefined) return chat?.waitFor?.([{ id: "where", question: "Where?" }], { tried: 1 })
+      return "deployed"
+    }
+  })
+  const respond = ({ messages }: Request): Script =>
+    said(messages.at(-1)) === "go" ? calls("deploy") : says(`boss read ${said(messages.at(-1))}`)
+  const store = memory()
+  const program = () => check.troupe({ adapter: check.fake({ respond }), tools: [deploy], store, drainMs: 10 })
+  const first = await program()
+  const before = await first.troupe.chat("c")
+  await before.send("go").result()
+  await waiting(before)
+  expect(approvals(before)).toMatchObject([{ kind: "question", reason: "Where?", toolCall: { id: "c0/~/where" } }])
+  await first.troupe.stop()
+  const second = await program()
+  const chat = await second.troupe.chat("c")
+  await chat.approve("c0/~/where", result("there")).result()
+  await ended(chat)
+  expect(lastOf(chat)).toContain("has ended: done.\ndeployed")
+  expect(seen).toEqual([undefined, { decisions: { where: result("there") }, state: { tried: 1 } }])
+})
+
 test("BG6 a person halts the sub-agent of a task: the task ends cancelled, and nothing of it runs", async () => {
   const made = await team()
   const chat = await made.troupe.chat("c")
