@@ -8,6 +8,7 @@ import { CliError } from "./options/cliError.ts"
 import { type CliOptions, parseCommandLine } from "./options/cliOptions.ts"
 import { startDemoChat } from "./chat/demoChat.ts"
 import { appendingDisplay } from "./output/display.ts"
+import { proposals } from "./model/index.ts"
 import { chooseModel } from "./model/models.ts"
 import { observe } from "./observe/observe.ts"
 import { paintFor } from "./output/paint.ts"
@@ -77,8 +78,10 @@ const runChat = async (options: CliOptions, surroundings: ProgramSurroundings): 
     if (!atTerminal) return (await runPiped({ demo, input: stdin, display, paint, signal })).failed ? 1 : 0
     const files = demo.hasFiles ? `the files in ${folder}` : "no files"
     stdout.write(
-      `${clearLine}${paint.strong("Troupe")} · ${model.label} · ${files} · ${paint.accent("/help")} lists the commands\n\n`
+      `${clearLine}${paint.strong("Troupe")} · ${model.label} · ${files} · ${paint.accent("/help")} lists the commands\n`
     )
+    for (const { text, shows } of proposals) stdout.write(`  ${text.padEnd(48)}${paint.quiet(shows)}\n`)
+    stdout.write("\n")
     const onScreen = (print: (text: string) => void): void => {
       notice = print
     }

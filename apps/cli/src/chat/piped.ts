@@ -1,5 +1,5 @@
 /**
- * The chat without a terminal: reads questions line by line, and answers them in order.
+ * The chat without a terminal: reads questions line by line, and answers them in order. Without a question it asks what the demo proposes.
  *
  * @module
  */
@@ -7,6 +7,7 @@ import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
 import { isCommand, runCommand } from "./commands.ts"
 import type { DemoChat } from "./demoChat.ts"
+import { proposals } from "../model/index.ts"
 import { type Display, type Paint, reportTurn, type TurnEnd } from "../output/index.ts"
 
 /** The environment of a piped chat. */
@@ -39,16 +40,26 @@ export const runPiped = async ({
   }
   signal.addEventListener("abort", stop, { once: true })
   let failed = false
+  let isAsked = false
+  const ask = async (said: string): Promise<boolean> => {
+    isAsked = true
+    display.line(`${paint.accent("›")} ${said}`)
+    const end = await answer(said, { demo, display, paint })
+    failed ||= end === "failed"
+    display.line("")
+    return end !== "quit"
+  }
   try {
     for await (const line of lines) {
       if (signal.aborted) break
-      const said = line.trim()
-      if (said === "") continue
-      display.line(`${paint.accent("›")} ${said}`)
-      const end = await answer(said, { demo, display, paint })
-      if (end === "quit") break
-      failed ||= end === "failed"
-      display.line("")
+      if (line.trim() !== "" && !(await ask(line.trim()))) break
+    }
+    if (isAsked) return { failed }
+    display.line(
+      paint.quiet("Nobody asks anything here, so the demo asks for you. In a terminal you write yourself.\n")
+    )
+    for (const said of [...proposals.map(({ text }) => text), "Tomorrow at seven, for two"]) {
+      if (signal.aborted || !(await ask(said))) break
     }
   } finally {
     signal.removeEventListener("abort", stop)

@@ -31,6 +31,13 @@ export const abilities = [
   "With an API key in the environment, or --model provider:id, a real model answers instead."
 ].join("\n")
 
+/** What a person can write first, and what it shows. */
+export const proposals: ReadonlyArray<{ readonly text: string; readonly shows: string }> = [
+  { text: "list the files here, and what is 12 * (3 + 4)", shows: "two tools beside each other" },
+  { text: "run the slow tool, and crash a tool", shows: "progress, and a crash that disturbs nothing" },
+  { text: "book a table", shows: "a tool that asks you back" }
+]
+
 /** The scripted model as an adapter. */
 export const scriptedModel = (options: ScriptedModelOptions): Adapter.Adapter => {
   const fake = Fake.make({

@@ -64,11 +64,11 @@ const waiting: { readonly [Status in LiveCall["status"]]?: string } = {
 export const liveLine = (call: LiveCall, paint: Paint): string => {
   const waits = waiting[call.status]
   if (waits !== undefined) return paint.quiet(`· ${call.name} ${waits}`)
-  const limit = call.timeoutMs === undefined ? "" : ` of at most ${duration(call.timeoutMs)}`
-  const bar = call.progress === undefined ? "" : `  ${progressBar(call.progress)}`
+  const deadline = call.timeoutMs === undefined ? "" : ` · deadline ${duration(call.timeoutMs)}`
+  const bar = call.progress === undefined ? "" : `${progressBar(call.progress)}  `
   const state = call.status === "cancelling" ? paint.warn(" cancelling") : ""
   const said = call.child === undefined || call.child.text === "" ? "" : `  ${newest(call.child.text)}`
-  return `${paint.accent(spinner(call.elapsedMs))} ${paint.strong(call.name)}${state} ${paint.quiet(`${duration(call.elapsedMs)}${limit}`)}${bar}${said}`
+  return `${paint.accent(spinner(call.elapsedMs))} ${paint.strong(call.name)}${state} ${bar}${paint.quiet(`${duration(call.elapsedMs)}${deadline}`)}${said}`
 }
 
 /** The newest words of a text, on one line. */

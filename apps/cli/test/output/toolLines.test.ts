@@ -26,7 +26,7 @@ describe("a live call", () => {
 
   test("shows its time, its deadline and its progress", () => {
     expect(liveLine({ ...call, status: "running" }, plainPaint)).toMatch(
-      /^. slow_job 1\.2 s of at most 5\.0 s {2}▓{8}░{8} 50%$/
+      /^. slow_job ▓{8}░{8} 50% {2}1\.2 s · deadline 5\.0 s$/
     )
   })
 

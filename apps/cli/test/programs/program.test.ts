@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { proposals } from "../../src/model/index.ts"
 import { runHere, runProcess } from "../double/programRun.ts"
 
 let folder: string
@@ -48,6 +49,17 @@ describe("the program with piped input", () => {
     expect(out).toMatch(/ChatSupervisor <0\.\d+\.0> idle, 1 restarts?, \d+\.\d kB\n +└─ Chat demo/)
     expect(out).toContain("plan.md has 1 line:\n  # Plan\n")
     expect(out).not.toContain("\u001b")
+    expect({ code, err, leftovers }).toEqual({ code: 0, err: "", leftovers: false })
+  })
+
+  test("asks what the demo proposes when there is no question, and answers its own question", async () => {
+    const { code, out, err, leftovers } = await runProcess("", { folder })
+    expect(out).toContain("Nobody asks anything here")
+    for (const { text } of proposals) expect(out).toContain(`› ${text}\n`)
+    expect(out).toContain("12 * (3 + 4) = 84")
+    expect(out).toMatch(/slow_job .*100%/)
+    expect(out).toMatch(/✖ slow_job\(.*\) crashed/)
+    expect(out).toContain('You answered my question with "Tomorrow at seven, for two".')
     expect({ code, err, leftovers }).toEqual({ code: 0, err: "", leftovers: false })
   })
 
