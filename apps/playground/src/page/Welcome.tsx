@@ -7,7 +7,10 @@ export const Welcome = ({ onChoose }: { readonly onChoose: (text: string) => Pro
   return (
     <div className="welcome">
       <h1>What should the troupe do?</h1>
-      <p>Every chat, tool and model stream here is a supervised process. Watch it, cancel it, kill it.</p>
+      <p>
+        Every chat, tool and model stream here is a supervised process, as in{" "}
+        <a href="https://troupe.example/coming-from-elixir">Erlang and Elixir</a>. Watch it, cancel it, kill it.
+      </p>
       <ul>
         {suggestions.map(({ text, shows }) => (
           <li key={text}>
