@@ -81,8 +81,11 @@ export const next = (inbox: Inbox): WaitingTurn | undefined => {
 export const add = (inbox: Inbox, turn: TurnData): Inbox =>
   released(inbox, turn.id).concat({ ...turn, status: "waiting" })
 
+/** How an input that began no turn waits for its release. */
+export type Holding = Extract<WaitStatus, "failed" | "doubted">
+
 /** Adds a turn that waits for its release. */
-export const hold = (inbox: Inbox, turn: TurnData, status: "failed" | "doubted"): Inbox => {
+export const hold = (inbox: Inbox, turn: TurnData, status: Holding): Inbox => {
   const end = inbox.findIndex((other) => !isHeld(other))
   return (end === -1 ? inbox : inbox.slice(0, end)).concat({ ...turn, status }, end === -1 ? [] : inbox.slice(end))
 }
@@ -140,7 +143,10 @@ export const taken = (inbox: Inbox): Inbox => inbox.filter(isTaken)
 
 const isTaken = ({ status }: WaitingTurn): boolean => status === "taken"
 
-/** The ids of the inputs whose rows a commit removes. */
+/** Whether the store has the row of the turn's input. */
+export const hasRow = (turn: TurnData): boolean => isInput(turn) && turn.direct !== true
+
+/** The ids of the inputs whose rows a commit removes: one that began without a row may have the row of another program. */
 export const takes = (inbox: Inbox): ReadonlyArray<string> =>
   inbox.flatMap((turn) => ((isTaken(turn) || turn.status === "delivered") && isInput(turn) ? [turn.id] : []))
 
@@ -151,11 +157,11 @@ export const committed = (inbox: Inbox): Inbox => {
   return left.length === 0 ? empty : left
 }
 
-/** The inbox after a commit failed that was to begin a turn: its input waits for its release. */
+/** The inbox after a commit failed that was to begin a turn: its input waits for its release, if the store has its row. */
 export const failed = (inbox: Inbox): Inbox => {
   const left: Inbox = inbox.filter((turn) => !isTaken(turn))
   return taken(inbox)
-    .filter(isInput)
+    .filter(hasRow)
     .reduce((held, turn) => hold(held, turn, "failed"), left)
 }
 

@@ -3,21 +3,22 @@ export { InboxTally, requestRefusal } from "./inboxBound.ts"
 export type { InboxLimits } from "./inboxBound.ts"
 export { answersDigest } from "./answers.ts"
 export type { AnswerOptions, Answers } from "./answers.ts"
-export { Delivery, inputId, unknownOutcome } from "./inputReceipt.ts"
+export { LiveTurns } from "./liveTurns.ts"
+export { Delivery, inputId, notStored, unknownOutcome } from "./inputReceipt.ts"
 export {
   contentDigest,
   delivered,
-  doubted,
   hasBegun,
   hasOther,
   lost,
   naming,
+  rowless,
   taking,
   takingSteers,
   withdrawn
 } from "./takenInputs.ts"
 export type { InboxState, LostInputs } from "./takenInputs.ts"
-export type { Discarded } from "./Inbox.ts"
+export type { Discarded, Holding } from "./Inbox.ts"
 export { dataOf, isInput } from "./turnData.ts"
 export type { Turn, TurnData } from "./turnData.ts"
 export {

@@ -9,7 +9,9 @@
  *        whose `metadata.outcome` is `"unknown"`: the store may have, or may get, the row.
  */
 import { System } from "@troupe/otp"
-import { SessionError } from "../errors/index.ts"
+import { SessionError, storeFailure } from "../errors/index.ts"
+import { isUnanswered } from "../store/index.ts"
+import { describe } from "../values/index.ts"
 import type { Receipt, WhenBusy } from "../record/index.ts"
 
 /** Runs the turn of an input, and follows the turn that the input joined. */
@@ -27,8 +29,11 @@ export class Delivery {
   owner: TurnOwner | undefined
   /** Whether the store has the row of the input (RCPT3). */
   isKept: boolean
+  /** Called when a turn cannot begin at once whose input has no row, because its first commit was to store it (CHAT9). */
+  goesBack: (() => void) | undefined
   /** Whether the store may have the row, and nothing that could say so is awaited (RCPT3). */
   isDoubted = false
+  #accepting: Promise<unknown> | undefined
   /** Called when the receipt is final. */
   settled: ((id: string) => void) | undefined
   #receipt: Receipt | undefined
@@ -81,6 +86,39 @@ export class Delivery {
     this.#say({ status: "rejected", reason: error instanceof SessionError ? error.reason : "chat_died", error })
   }
 
+  /** Whether the row of an input is being stored, or is there, whose turn began without one, and has not begun again since. */
+  get isAccepting(): boolean {
+    return this.#accepting !== undefined
+  }
+
+  /**
+   * The store is to have the row now. `held` is called when it has it, or when it gave no answer, unless the turn began again. `isDoubted`
+   * is whether the store may have the input in the thread.
+   */
+  accepting(accepted: Promise<unknown>, isDoubted: boolean, held: (isDoubted: boolean) => void): void {
+    this.goesBack = undefined
+    this.#accepting = accepted
+    const settled = (failure?: { readonly error: unknown }): void => {
+      if (this.#accepting !== accepted) return
+      if (failure !== undefined) this.#accepting = undefined
+      this.isKept = failure === undefined
+      const isUnknown = failure !== undefined && isUnanswered(failure.error)
+      if (failure === undefined || isUnknown) held(isUnknown)
+      if (failure === undefined) return this.pend()
+      this.isDoubted = isDoubted || isUnknown
+      this.reject(notStored(failure.error))
+    }
+    accepted.then(
+      () => settled(),
+      (error: unknown) => settled({ error })
+    )
+  }
+
+  /** The turn of the input begins again, or its sender takes the input back. */
+  again(): void {
+    this.#accepting = undefined
+  }
+
   /** The sender took the input back, and its row is removed. */
   withdraw(error: SessionError): void {
     this.isKept = false
@@ -114,6 +152,10 @@ export const inputId = (system: System.System): string => {
   if (ids === undefined) series.set(system, (ids = { name: System.uuid(system, "inputs"), count: 0 }))
   return `${ids.name}-${(ids.count += 1)}`
 }
+
+/** The error of an input that the store has refused, or failed to store. */
+export const notStored = (cause: unknown): SessionError =>
+  storeFailure(`The input could not be stored: ${describe(cause)}; send it again`, cause)
 
 /** The error of an input of which the store gave no answer. */
 export const unknownOutcome = (cause: unknown): SessionError =>

@@ -4,7 +4,7 @@
  * ARR1. From taking an input until the store answers, the chat keeps the state before. When the store fails, the chat
  *       restores that state: the thread does not contain the input, which waits again. Its row is still in the store.
  * ARR3. When a commit fails and the store has not refused it, the chat accepts the input again: the commit may have removed the row, or
- *       remove it late.
+ *       remove it late. An input that began its turn without a row is accepted after each failed commit; its receipt says whether it was.
  * ARR4. The commit that takes an input also removes the rows of the inputs of the turn before, which its record has in the thread:
  *       such a row may have been accepted again after the chat was loaded.
  * ARR5. The same id with other content is refused alike before, while and after its turn runs. The message in the thread has the
@@ -81,7 +81,7 @@ export const withdrawn = (context: Withdrawing): Partial<InboxState> => {
   }
 }
 
-/** The receipts that a failed commit decides: an input is pending, a turn without an input fails. */
+/** The receipts that a failed commit decides: an input with a row is pending, a turn without an input fails. */
 export interface LostInputs {
   readonly pend: Ids
   readonly fail: Ids
@@ -93,12 +93,14 @@ export const lost = (context: Withdrawing): LostInputs => {
   const { pend = [], fail = [] } = Object.groupBy(Inbox.taken(context.inbox), (turn) =>
     isInput(turn) ? "pend" : "fail"
   )
-  return { pend: pend.map(({ id }) => id), fail: fail.map(({ id }) => id) }
+  return { pend: pend.flatMap((turn) => (Inbox.hasRow(turn) ? [turn.id] : [])), fail: fail.map(({ id }) => id) }
 }
 
-/** The inputs whose rows a commit that failed may remove all the same (ARR3). */
-export const doubted = ({ inbox }: Pick<InboxState, "inbox">): ReadonlyArray<InboxEntry> =>
-  Inbox.taken(inbox).flatMap(Inbox.entryOf)
+/** The inputs that have no row after a failed commit, or whose rows it may remove all the same, unless it was refused (ARR3, CHAT9). */
+export const rowless = ({ inbox }: Pick<InboxState, "inbox">, isRefused: boolean): ReadonlyArray<InboxEntry> =>
+  Inbox.taken(inbox)
+    .filter((turn) => !isRefused || !Inbox.hasRow(turn))
+    .flatMap(Inbox.entryOf)
 
 const knownWith = (known: Conversation["known"], turns: ReadonlyArray<TurnData>): Conversation["known"] => {
   const named = turns.filter((turn) => turn.named === true)

@@ -42,11 +42,13 @@ export interface TurnData extends TurnContent {
   readonly whenBusy?: Exclude<WhenBusy, "reject"> | undefined
   /** Whether the sender chose the id. */
   readonly named?: boolean | undefined
-  /** Whether a sender follows the turn. The store has the input of such a turn before the chart has it. */
+  /** Whether a sender follows the turn. The store has the row of its input before the chart has it, unless it is `direct`. */
   readonly followed?: boolean | undefined
+  /** Whether the input has no row: the turn begins at once, or goes back to the sender's side, which stores a row (CHAT9). */
+  readonly direct?: boolean | undefined
 }
 
-/** Whether the turn has an input with a sender: a user message that is in the store. The input beside answers has no row of its own. */
+/** Whether the turn has an input with a sender: a user message. The input beside answers has no row of its own. */
 export const isInput = ({
   followed,
   messages,
@@ -79,5 +81,6 @@ export const dataOf = (
   ...(renews === true && { renews }),
   ...(model !== undefined && { model }),
   ...(answers !== undefined && { answers }),
-  ...(delivery !== undefined && { whenBusy: delivery.whenBusy, named: delivery.named, followed: true })
+  ...(delivery !== undefined && { whenBusy: delivery.whenBusy, named: delivery.named, followed: true }),
+  ...(delivery?.goesBack !== undefined && { direct: true })
 })

@@ -7,7 +7,7 @@ import type { Message } from "../model/index.ts"
 import type { TurnOptions } from "../options/index.ts"
 import { alreadyDelivered } from "./chatCommands.ts"
 import type { LiveTurn } from "./liveTurn.ts"
-import type { TurnTable } from "./turnTable.ts"
+import { isAccepting, type TurnTable, waitsAgain } from "./turnTable.ts"
 
 /** The part of a live chat that starts the turns. */
 interface Starter {
@@ -33,9 +33,15 @@ interface Starter {
 export const heldInputs = ({ context }: Pick<Starter, "context">): Inbox.Inbox =>
   context?.inbox.filter(Inbox.isHeld) ?? Inbox.empty
 
-/** Starts the held inputs, and returns their turns. */
-export const releasedInputs = (chat: Starter, turns: TurnTable): ReadonlyArray<LiveTurn> =>
-  heldInputs(chat).map((held) => released(chat, turns, held))
+/** The turns of inputs that could not begin, which the store has or is to have, and the process does not have yet. */
+const unheldInputs = ({ context }: Starter, turns: TurnTable): ReadonlyArray<LiveTurn> =>
+  turns.all.filter((turn) => turn.over && isAccepting(turn) && !context?.inbox.some(({ id }) => id === turn.id))
+
+/** Starts the held inputs, and those that the process is to hold, and returns their turns. */
+export const releasedInputs = (chat: Starter, turns: TurnTable): ReadonlyArray<LiveTurn> => [
+  ...unheldInputs(chat, turns).map((live) => beganAgain(chat, live)),
+  ...heldInputs(chat).map((held) => released(chat, turns, held))
+]
 
 const released = (
   chat: Starter,
@@ -54,18 +60,22 @@ const again = (
   chat: Starter,
   messages: ReadonlyArray<Message>,
   delivery: Delivery | undefined,
-  { model, answers }: Pick<TurnData, "model" | "answers">
+  { model, answers }: Pick<TurnData, "model" | "answers">,
+  options?: TurnOptions
 ): LiveTurn => {
   if (delivery !== undefined) delivery.whenBusy = "queue"
-  return chat.start(messages, { delivery, model, answers })
+  delivery?.again()
+  return chat.start(messages, { delivery, options, model, answers })
 }
+
+const beganAgain = (chat: Starter, { turn }: LiveTurn): LiveTurn => again(chat, turn.messages, turn.delivery, turn)
 
 /** The input of this id, if it is known: on its way, held, or in the thread. */
 export const knownInput = (chat: Starter, turns: TurnTable, id: string): LiveTurn | undefined => {
   const live = turns.get(id)
-  if (live !== undefined && live.status !== "rejected" && !(live.over && live.status === "pending")) return live
+  if (live !== undefined && live.status !== "rejected" && !waitsAgain(live)) return live
   if (heldInputs(chat).some((held) => held.id === id)) return releasedInputs(chat, turns).find((turn) => turn.id === id)
-  if (live?.status === "pending") return again(chat, live.turn.messages, live.turn.delivery, live.turn)
+  if (live !== undefined && waitsAgain(live)) return beganAgain(chat, live)
   if (chat.context?.record.known?.includes(id) !== true) return undefined
   return chat.refused(alreadyDelivered(chat.id, id), new Delivery("queue", id, true, { status: "delivered" }))
 }
@@ -86,9 +96,9 @@ export const retried = (chat: Starter, turns: TurnTable, retry: Retry = {}): Liv
 
 const retriedTurn = (chat: Starter, { unstored }: TurnTable, { options, attempt }: Retry): LiveTurn => {
   if (unstored !== undefined) {
-    const delivery = new Delivery("queue", unstored.id, unstored.turn.delivery?.named)
-    const { messages, model, answers } = unstored.turn
-    return chat.start(messages, { delivery, options, model, answers })
+    const { turn, id, status } = unstored
+    const delivery = status === "rejected" ? new Delivery("queue", id, turn.delivery?.named) : turn.delivery
+    return again(chat, turn.messages, delivery, turn, options)
   }
   if ((chat.context?.record.thread.messages.length ?? 0) === 0) {
     throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${chat.id}; use send`)

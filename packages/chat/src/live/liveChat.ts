@@ -6,8 +6,8 @@
  *
  * REF1. Every turn ends: with its result, or with a `chat_died` error when the process died during the turn. When the
  *       process dies before a turn begins, the next process runs the turn.
- * REF4. The store has the row of an input before the process has the input. Every input ends delivered or rejected, or its
- *       row is in the store when the chat is stopped. No input is delivered twice.
+ * REF4. The store has the row of an input that waits before the process has the input. Every input ends delivered or rejected, or
+ *       its row is in the store when the chat is stopped. No input is delivered twice.
  * REF8. When a chat leaves, it ends as if it was stopped, but the store has the text of its reply, and its readers and its
  *       turns fail with `moved`.
  * REF5. When a chat replaces its process because the store has a newer record, it discards the state of that process: the
@@ -407,7 +407,7 @@ export class LiveChat implements TurnsHome {
     const text = this.#moved && this.state.text
     this.state.cutShort()
     await this.#home.stop(this.id, this.#moved !== undefined)
-    await settleReceipts(this.#turns.all, (withinMs) => this.#home.kept(this.id, withinMs))
+    await settleReceipts(this.#turns.all, (withinMs) => this.#home.kept(this.id, withinMs), this.gone)
     if (this.context !== undefined) await this.#notices.end(this.options(), this.context)
     if (this.#turns.size > 0) this.#turns.fail(this.gone)
     this.#turns.close()

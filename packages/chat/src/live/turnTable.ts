@@ -13,13 +13,16 @@
  */
 import { type Clock, Process } from "@troupe/otp"
 import * as Equal from "effect/Equal"
-import { ignoreRejection, SparseMap } from "../async/index.ts"
+import { ignoreRejection, outsideTurn, SparseMap } from "../async/index.ts"
 import {
   type InboxLimits,
   InboxTally,
+  isHeldBack,
   isInput as hasInput,
+  mustWait,
   dataOf,
   nextTurn,
+  notStored,
   type Turn,
   refusalOf,
   unknownOutcome,
@@ -27,13 +30,13 @@ import {
 } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import { type ChatContext, isExpired } from "../loop/index.ts"
+import { has } from "../gate/index.ts"
 import type { Conversation, InboxEntry } from "../record/index.ts"
 import type { Message } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 import { chatResult } from "../stopConditions/index.ts"
-import { isFenced, type SessionError, storeFailure, ValidationError } from "../errors/index.ts"
-import { describe } from "../values/index.ts"
-import { type Accepted, isUnanswered } from "../store/index.ts"
+import { isFenced, type SessionError, ValidationError } from "../errors/index.ts"
+import { type Accepted, type Fence, isUnanswered } from "../store/index.ts"
 import type { ChatPid, ChatProcess } from "./chatCommands.ts"
 import type { LiveState } from "../view/index.ts"
 import type { LiveTurn } from "./liveTurn.ts"
@@ -53,11 +56,16 @@ export interface TurnsHome {
   /** The error of a chat that was stopped, or has left: it accepts no input. */
   readonly gone: SessionError | undefined
   readonly state: LiveState
+  /** The fence of all writes of this chat; only a program with one has no other beside it (HOME1). */
+  readonly fence: Fence | undefined
   readonly ends: {
     /** Goes on from the record, if another program has written (REF13). */
     readonly reread: () => Promise<void>
   }
 }
+
+/** The events whose hooks see an input before it is stored. */
+const beforeStored = ["SessionStart", "UserPromptSubmit"] as const
 
 export class TurnTable {
   readonly #home: TurnsHome
@@ -154,8 +162,24 @@ export class TurnTable {
     return this.cannotBegin(context, turn, turn.options.system.clock)
   }
 
+  /** Stores the input of a turn; that of a chat at rest is stored as its turn begins (CHAT9). */
   #enter(turn: LiveTurn, isFirst: boolean): void {
-    if (isReady(turn)) return this.#send()
+    const { delivery } = turn.turn
+    if (delivery !== undefined && isFirst && !isReady(turn) && beginsAtOnce(this.#home, turn))
+      delivery.goesBack = () => void outsideTurn().then(() => this.#back(turn))
+    if (isReady(turn)) this.#send()
+    else this.#store(turn, isFirst)
+  }
+
+  /** The turn of an input that has no row could not begin at once: it is the first one that the process gets with its row (REF2). */
+  #back(turn: LiveTurn): void {
+    if (turn.over) return
+    putFirst(this.#unsent, turn)
+    this.#store(turn, true)
+  }
+
+  #store(turn: LiveTurn, isFirst: boolean): void {
+    if (turn.turn.delivery !== undefined) turn.turn.delivery.goesBack = undefined
     for (const input of Inbox.entryOf(dataOf(turn.turn, turn.id))) {
       this.#home.accept(input).then(
         (accepted) => this.#accepted(turn, input, accepted),
@@ -175,7 +199,7 @@ export class TurnTable {
     if (turn.over) return
     if (isFenced(cause)) return ignoreRejection(this.#home.away())
     if (isUnanswered(cause)) return this.#doubt(turn, cause)
-    const error = storeFailure(`The input could not be stored: ${describe(cause)}; send it again`, cause)
+    const error = notStored(cause)
     if (isFirst) {
       this.#unstored = turn
       const terminal = { reason: "error", metadata: { error } } as const
@@ -187,7 +211,8 @@ export class TurnTable {
   /** The store may have the input, or may get it: the process holds the input until its release, and its turn ends. */
   #doubt(turn: LiveTurn, cause: unknown): void {
     const process = this.#home.process
-    if (process !== undefined) Process.send(process.pid, { type: "input.doubted", turn: dataOf(turn.turn, turn.id) })
+    if (process !== undefined)
+      Process.send(process.pid, { type: "input.held", turn: dataOf(turn.turn, turn.id), status: "doubted" })
     turn.fail(unknownOutcome(cause))
     // The process holds it, so it counts until its release.
     for (const message of turn.turn.messages) this.#counted.add(turn.id, message)
@@ -211,7 +236,9 @@ export class TurnTable {
     }
     const forget = state.watch(look)
     this.#cancelled = turn
-    const stopTimer = this.#boundAccept(turn)
+    const stopTimer = afterDrain(turn, () => {
+      if (!turn.over && !isReady(turn) && this.#reading?.has(turn) !== true) this.#doubt(turn, undefined)
+    })
     look()
     await Promise.race([turn.ended, waiting])
     forget()
@@ -229,6 +256,7 @@ export class TurnTable {
   /** The process withdraws the input that it holds, and must not get the turn of it (REF11). */
   withdrawing(id: string): void {
     const turn = this.#turns.all.get(id)
+    turn?.turn.delivery?.again()
     if (turn !== undefined) this.#unsent.delete(turn)
   }
 
@@ -239,18 +267,6 @@ export class TurnTable {
     turn?.fail(error)
     this.#tally?.delete(id)
     this.#turns.delete(id)
-  }
-
-  /** A turn whose input the store has not accepted ends after the drain deadline. Returns a function that stops the timer. */
-  #boundAccept(turn: LiveTurn): () => void {
-    const { drainMs, system } = turn.turn.options
-    const due = () => {
-      if (!turn.over && !isReady(turn) && this.#reading?.has(turn) !== true) this.#doubt(turn, undefined)
-    }
-    const timer = isReady(turn) ? undefined : system.clock.setTimeout(due, drainMs)
-    return () => {
-      if (timer !== undefined) system.clock.clearTimeout(timer)
-    }
   }
 
   /** Sends the process the turns that it may have. */
@@ -271,9 +287,10 @@ export class TurnTable {
     return undefined
   }
 
-  /** The turn is over. The turn of a pending input stays. */
+  /** The turn is over. The turn of a pending input stays, and that of an input whose row is being stored. */
   ended(turn: LiveTurn): void {
-    if (turn.status !== "pending" && this.#turns.all.get(turn.id) === turn) this.#turns.delete(turn.id)
+    if (!waitsAgain(turn) && this.#turns.all.get(turn.id) === turn) this.#turns.delete(turn.id)
+    if (isAccepting(turn) && this.running(undefined) === undefined) this.#unstored = turn
     this.#unsent.delete(turn)
   }
 
@@ -292,12 +309,18 @@ export class TurnTable {
     const over = inbox.flatMap(({ id, status }) => (status === "delivered" ? [id] : []))
     const inThread = new Set([...inputs, ...known, ...over])
     let held: ReadonlySet<string> | undefined
+    if (this.#unstored !== undefined && inThread.has(this.#unstored.id)) this.#unstored = undefined
     for (const turn of this.all) {
       const { delivery } = turn.turn
       if (inThread.has(turn.id)) {
         delivery?.deliver()
         turn.fail(died())
-      } else if (!turn.over || (held ??= new Set(inbox.map(({ id }) => id))).has(turn.id)) continue
+      } else if (
+        !turn.over ||
+        (isAccepting(turn) && turn.status === "sent") ||
+        (held ??= new Set(inbox.map(({ id }) => id))).has(turn.id)
+      )
+        continue
       else delivery?.close()
       this.#turns.delete(turn.id)
     }
@@ -314,6 +337,7 @@ export class TurnTable {
       this.#count(turn)
       const { delivery } = turn.turn
       if (delivery?.whenBusy === "steer") delivery.whenBusy = "queue"
+      if (delivery?.goesBack !== undefined) this.#store(turn, false)
     }
     this.#send()
   }
@@ -349,6 +373,7 @@ export class TurnTable {
     if (delivery === undefined || turn.status === "delivered") return
     this.#counted.add(turn.id, countedOf(turn.turn))
     delivery.settled = (id) => {
+      if (turn.over && this.#turns.all.get(id) === turn) this.#turns.delete(id)
       this.#tally?.delete(id)
       if (this.#tally?.isEmpty === true) this.#tally = undefined
     }
@@ -366,11 +391,47 @@ export const countedOf = ({ messages, decisions }: TurnContent): Message => {
   return { role: "user", content: JSON.stringify([...(decisions ?? []), ...messages]) }
 }
 
-/** Whether the turn has an input. */
-const isInput = ({ turn }: LiveTurn): boolean => hasInput({ ...turn, followed: true })
+/**
+ * Whether the chat rests, and no hook sees the input before it is stored: its turn begins at once, as far as the view says. A named input
+ * has a row, which says that another program has accepted the name, unless this program is the only one that writes the chat.
+ */
+const beginsAtOnce = ({ process, state, fence }: TurnsHome, { id, turn }: LiveTurn): boolean => {
+  const { context } = state
+  if (process === undefined || context === undefined || !state.isResting || context.leaving) return false
+  if (turn.delivery?.named === true && fence === undefined) return false
+  const data = dataOf(turn, id)
+  const waits = nextTurn(context) !== undefined || mustWait(context, data) || isHeldBack(context, data)
+  return !waits && typeof data.messages[0]?.content === "string" && !has(turn.options.hooks, ...beforeStored)
+}
 
-/** Whether the process may have the turn: the store has its input. */
-const isReady = (turn: LiveTurn): boolean => !isInput(turn) || turn.turn.delivery?.isKept === true
+const putFirst = <K>(entries: SparseMap<K, true>, first: K): void => {
+  const others = Array.from(entries.all.keys())
+  entries.clear()
+  for (const each of [first, ...others]) entries.set(each, true)
+}
+
+/** Calls `due` after the drain deadline, if the store has not accepted the input of the turn; returns a function that stops the timer. */
+const afterDrain = (turn: LiveTurn, due: () => void): (() => void) => {
+  const { drainMs, system } = turn.turn.options
+  const timer = isReady(turn) ? undefined : system.clock.setTimeout(due, drainMs)
+  return () => {
+    if (timer !== undefined) system.clock.clearTimeout(timer)
+  }
+}
+
+/** Whether the turn is over, and its input waits in the store, or is to. */
+export const waitsAgain = ({ over, status, turn }: LiveTurn): boolean =>
+  over && (status === "pending" || isAccepting({ turn }))
+
+/** Whether the row of an input is being stored, or is there, whose turn could not begin without one. */
+export const isAccepting = ({ turn }: Pick<LiveTurn, "turn">): boolean => turn.delivery?.isAccepting === true
+
+/** Whether the turn has an input. */
+const isInput = ({ turn }: Pick<LiveTurn, "turn">): boolean => hasInput({ ...turn, followed: true })
+
+/** Whether the process may have the turn: the store has its input, or gets it as the turn begins. */
+const isReady = ({ turn }: LiveTurn): boolean =>
+  !isInput({ turn }) || turn.delivery?.isKept === true || turn.delivery?.goesBack !== undefined
 
 /**
  * Reads from the store the receipts of inputs whose process has ended. An input is pending if its row is stored. If the store
@@ -378,9 +439,10 @@ const isReady = (turn: LiveTurn): boolean => !isInput(turn) || turn.turn.deliver
  */
 export const settleReceipts = async (
   turns: ReadonlyArray<LiveTurn>,
-  kept: (withinMs: number) => Promise<{ readonly record: Conversation | undefined } | undefined>
+  kept: (withinMs: number) => Promise<{ readonly record: Conversation | undefined } | undefined>,
+  gone: unknown
 ): Promise<void> => {
-  const open = turns.filter((turn) => turn.status === "sent" && !turn.over)
+  const open = turns.filter((turn) => turn.status === "sent" && (!turn.over || isAccepting(turn)))
   const [first] = open
   if (first === undefined) return
   const answer = await kept(first.turn.options.drainMs)
@@ -388,11 +450,13 @@ export const settleReceipts = async (
   const waiting = new Set(answer?.record?.inbox?.map(({ id }) => id))
   for (const turn of open) {
     const { delivery } = turn.turn
+    delivery?.again()
     if (taken.has(turn.id)) delivery?.deliver()
     else if (waiting.has(turn.id) || (answer === undefined && delivery?.isKept === true)) delivery?.pend()
     else if (delivery !== undefined) {
       delivery.isKept = false
       delivery.isDoubted = answer === undefined
+      if (turn.over) delivery.reject(gone)
     }
   }
 }

@@ -239,7 +239,7 @@ export class WaitEnds {
     const { id, process } = this.#chat
     if (waiting !== undefined && process !== undefined) {
       const { status: _, ask: __, ...turn } = waiting
-      Process.send(process.pid, { type: "input.doubted", turn })
+      Process.send(process.pid, { type: "input.held", turn, status: "doubted" })
       this.#turns.get(waiting.id)?.fail(unknownOutcome(cause))
     }
     const what = `The withdrawal of ${waiting?.id} from ${id}`

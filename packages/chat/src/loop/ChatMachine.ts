@@ -161,7 +161,7 @@ export const chartOf = (id: "chat" | "step") =>
       "mode.changed": { actions: "recordMode" },
       ...keepsAsked(savingUnlessDue),
       "chat.leave": { target: ".settled", actions: "markLeaving" },
-      "input.doubted": { actions: "doubt" },
+      "input.held": { actions: "hold" },
       "input.withdraw": [
         {
           guard: "canDiscard",

@@ -27,10 +27,15 @@ import { type Held, held, original } from "../values/index.ts"
 type Sent<Type extends ChatEvent["type"]> = Extract<ChatEvent, { readonly type: Type }>
 
 /** Calls `over` with nothing, or with the error, when the save has ended. */
-const saving = (env: ChatEnv, data: Saving, over: (failure?: { readonly error: unknown }) => void): void => {
+const saving = (
+  env: ChatEnv,
+  data: Saving,
+  isGivenUp: () => boolean,
+  over: (failure?: { readonly error: unknown }) => void
+): void => {
   let kept: void | Promise<void>
   try {
-    kept = env.save(data)
+    kept = env.save(data, isGivenUp)
   } catch (error) {
     return over({ error })
   }
@@ -49,7 +54,8 @@ const commit = StateMachine.fromCallback<
   Sent<"commit.ended" | "commit.failed">
 >(({ input, env, send }) => {
   let isGivenUp = false
-  saving(env, input, (failure) => {
+  const isOver = (): boolean => isGivenUp
+  saving(env, input, isOver, (failure) => {
     if (isGivenUp) return
     const moment = env.moment(input.turn)
     if (failure === undefined) {
@@ -155,7 +161,7 @@ export const chatActors = {
 export const chatEffects = {
   /** Fails a turn that does not begin. */
   refuse: StateMachine.effect<{ readonly turn: string; readonly error: unknown }, ChatEnv>(({ turn, error }, { env }) =>
-    env.fail([turn], error)
+    env.turns.fail([turn], error)
   ),
   /** Ends the process with an exception of a stop condition. */
   crash: StateMachine.effect<{ readonly error: Held<unknown> }>(({ error }) => {
@@ -165,17 +171,21 @@ export const chatEffects = {
   refuseStep: StateMachine.effect<{ readonly error: Held<PreflightError> }, ChatEnv>(({ error }, { env }) =>
     env.refused(original(error))
   ),
-  /** Settles the receipts of inputs that wait, or wait again. */
-  settle: StateMachine.effect<LostInputs & { readonly error?: unknown }, ChatEnv>((receipts, { env }) =>
-    env.settle(receipts, receipts.error)
+  /** Settles the receipts of inputs that wait, or wait again; `back` is one that needs a row first. */
+  settle: StateMachine.effect<LostInputs & { readonly back?: string; readonly error?: unknown }, ChatEnv>(
+    (receipts, { env }) => env.turns.settle(receipts, receipts.error)
   ),
-  /** Accepts inputs again whose rows a late commit may remove. */
-  acceptAgain: StateMachine.effect<{ readonly inputs: ReadonlyArray<InboxEntry> }, ChatEnv>(({ inputs }, { env }) =>
-    env.acceptAgain(inputs)
+  /** Accepts inputs that have no row, and again those whose rows a late commit may remove. */
+  acceptAgain: StateMachine.effect<
+    { readonly inputs: ReadonlyArray<InboxEntry>; readonly isDoubted: boolean },
+    ChatEnv,
+    Sent<"input.held">
+  >(({ inputs, isDoubted }, { env, send }) =>
+    env.turns.acceptAgain(inputs, isDoubted, (turn, status) => send({ type: "input.held", turn, status }))
   ),
   deliver: StateMachine.effect<{ readonly turns: ReadonlyArray<string>; readonly within: string | undefined }, ChatEnv>(
     ({ turns, within }, { env }) => {
-      if (within !== undefined) env.deliver(turns, within)
+      if (within !== undefined) env.turns.deliver(turns, within)
     }
   ),
   saveJournal: StateMachine.effect<Saving, ChatEnv>((data, { env }) => env.saveJournal(data)),

@@ -13,7 +13,7 @@ import type {
   OpenStep,
   StepResult
 } from "../record/index.ts"
-import type { InboxState, TurnData } from "../inbox/index.ts"
+import type { Holding, InboxState, TurnData } from "../inbox/index.ts"
 import type { Held } from "../values/index.ts"
 import type { LifecycleEvent, RequestParams } from "../gate/index.ts"
 import type { Compacting, CompactionStep, Decided, StepProgress } from "../step/index.ts"
@@ -108,7 +108,8 @@ export type Expired = Closed & Pick<Conversation, "expiresAt" | "lastHaltedReaso
  * - `task.changed`: what the sub-agent of this background task waits for
  * - `tasks.decided`: a person decided what sub-agents of background tasks wait for
  * - `chain.end`: no input of the runtime begins a turn until the next input of a person or the host
- * - `input.doubted`: hold this input until its release; the store gave no answer when it was accepted
+ * - `input.held`: hold this input until its release, unless the chat has it: its turn could not begin, or the store gave no answer when it
+ *   was accepted
  *
  * The others are from its environment: what its actors and effects found or did.
  */
@@ -124,7 +125,7 @@ export type ChatEvent =
   | { readonly type: "input.withdraw"; readonly input: string; readonly ask?: number | undefined }
   | { readonly type: "suspension.expired" }
   | { readonly type: "chat.leave" }
-  | { readonly type: "input.doubted"; readonly turn: TurnData }
+  | { readonly type: "input.held"; readonly turn: TurnData; readonly status: Holding }
   | { readonly type: "journal.due" }
   | { readonly type: "mode.set"; readonly mode: Mode; readonly ask?: number | undefined }
   | { readonly type: "agent.set"; readonly agent: AgentRef; readonly ask?: number | undefined }

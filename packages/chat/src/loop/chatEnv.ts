@@ -4,7 +4,6 @@
  * Owns: the live parts of the turns, the journal of the running step, the permission mode, and the requests to set it.
  * Does not own what the chart decides, nor where records are stored.
  *
- * ENV1. The live part of a turn is kept until the turn is over and its input has its final receipt.
  * ENV2. A saved record has what only the environment has: the journal of the running step, with the agent that its completed
  *       calls hand over to, and the permission mode.
  * ENV3. When a turn ends, the live things of its steps are released: a chat at rest holds none.
@@ -28,7 +27,7 @@ import { inForm, type RunOptions, withCurrentTools } from "../options/index.ts"
 import { handedToBy, handedToLast, ServedTurn, type ServesTurns, type Serving } from "../agents/index.ts"
 import type { ResponseFormat } from "../model/index.ts"
 import type { AgentRef, Conversation, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
-import { dataOf, type Discarded, type LostInputs, type Turn, type TurnData } from "../inbox/index.ts"
+import { dataOf, type Discarded, LiveTurns, type Turn, type TurnData } from "../inbox/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import { emit } from "../events/index.ts"
 import { has, type LifecycleEvent, PermissionMode, type Permissions, type RequestParams } from "../gate/index.ts"
@@ -63,7 +62,7 @@ import {
   type StepWatcher
 } from "../step/index.ts"
 import type { RequestEnv, RunnableRequest } from "../request/index.ts"
-import { ignoreRejection, SparseMap } from "../async/index.ts"
+import { ignoreRejection } from "../async/index.ts"
 import { json } from "../values/index.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import { notifyHooks } from "./runLifecycleHooks.ts"
@@ -83,7 +82,7 @@ export interface ChatParts extends ServesTurns<Turn> {
   readonly engine: Engine
   readonly clock?: Clock.Clock | undefined
   readonly commit?: SaveRecord | undefined
-  readonly accept?: ((input: InboxEntry) => void) | undefined
+  readonly accept?: ((input: InboxEntry) => Promise<unknown>) | undefined
   readonly watcher?: StepWatcher | undefined
   readonly turn?: ((id: string) => Turn) | undefined
   readonly serving?: ((agent: string | undefined) => Serving) | undefined
@@ -163,7 +162,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   readonly clock: Clock.Clock
   readonly engine: Engine
   readonly #parts: ChatParts
-  readonly #turns = new SparseMap<string, Turn>()
+  readonly turns: LiveTurns
   #asks: Map<number, Ask> | undefined
   /** The step that runs (ENV3). */
   #step: StepRun | undefined
@@ -179,6 +178,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   constructor(parts: ChatParts) {
     super()
     this.#parts = parts
+    this.turns = new LiveTurns(parts)
     this.engine = parts.engine
     this.clock = parts.clock ?? Clock.live
   }
@@ -201,7 +201,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   /** Adds the live part of a turn, and returns the turn as the chart holds it. */
   add(turn: Turn): TurnData {
     const data = dataOf(turn, `turn ${(this.#count += 1)}`)
-    this.#turns.set(data.id, turn)
+    this.turns.set(data.id, turn)
     return data
   }
 
@@ -212,17 +212,12 @@ export class ChatEnv extends BatchLife implements RequestEnv {
 
   /** The live part of a turn. */
   turn(id: string): Turn {
-    const known = this.#turns.all.get(id)
-    if (known !== undefined) return known
-    const made = this.#parts.turn?.(id)
-    if (made === undefined) throw new Error(`the chat has no turn ${id}`)
-    this.#turns.set(id, made)
-    return made
+    return this.turns.live(id)
   }
 
   /** The live part of a turn, if it was added or made. */
   find(id: string | undefined): Turn | undefined {
-    return id === undefined ? undefined : this.#turns.all.get(id)
+    return id === undefined ? undefined : this.turns.all.get(id)
   }
 
   /** The time in whole milliseconds, and whether the signal of the turn is aborted. */
@@ -243,33 +238,6 @@ export class ChatEnv extends BatchLife implements RequestEnv {
     this.compactions?.drop()
     const spent = chain === undefined ? options.family?.chainBegan(turn) : chainSpent(options, chain)
     return { facts: factsOf(options, this.stores), ...(spent !== undefined && { spent: held(spent) }) }
-  }
-
-  /** Fails turns that do not begin. */
-  fail(turns: ReadonlyArray<string>, error: unknown): void {
-    for (const id of turns) {
-      this.#turns.all.get(id)?.outlet.fail(error)
-      this.#turns.delete(id)
-    }
-  }
-
-  /** Settles receipts: inputs that wait, and turns without an input that do not run. */
-  settle({ pend, fail }: LostInputs, error: unknown): void {
-    for (const id of pend) this.#turns.all.get(id)?.delivery?.pend()
-    for (const id of fail) this.#turns.all.get(id)?.delivery?.reject(error)
-  }
-
-  acceptAgain(inputs: ReadonlyArray<InboxEntry>): void {
-    for (const input of inputs) this.#parts.accept?.(input)
-  }
-
-  /** The store has these inputs in the thread; their senders follow the turn that has them. */
-  deliver(turns: ReadonlyArray<string>, within: string): void {
-    const leader = this.#turns.all.get(within)?.delivery
-    for (const id of turns) {
-      this.#turns.all.get(id)?.delivery?.deliver(leader)
-      if (id !== within) this.#turns.delete(id)
-    }
   }
 
   /** Prepares a phase of a step; returns a function to call at the end of the phase, if one is needed. */
@@ -388,8 +356,8 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   }
 
   /** Saves a record (ENV2). */
-  save(saving: Saving): void | Promise<void> {
-    return this.#parts.commit?.(this.#complete(saving), saving.takes, saving.changes)
+  save(saving: Saving, isGivenUp?: () => boolean): void | Promise<void> {
+    return this.#parts.commit?.(this.#complete(saving), saving.takes, saving.changes, isGivenUp)
   }
 
   /** Saves the record of a running step, if its journal is to be stored. */
@@ -415,7 +383,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   discard(inputs: ReadonlyArray<Discarded>, saving: Saving): void {
     const kept = saving.takes?.length === 0 ? undefined : this.save(saving)
     for (const { id, ask } of inputs) {
-      this.#turns.delete(id)
+      this.turns.delete(id)
       answer(takenOf(this.#asks, ask), kept)
     }
   }
@@ -456,7 +424,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
     const { options, outlet, delivery } = this.turn(turn)
     if (result !== undefined) options.trace?.chatEnded(original(result))
     outlet.close()
-    if (delivery?.status !== "pending") this.#turns.delete(turn)
+    if (delivery?.status !== "pending") this.turns.delete(turn)
     this.#step = undefined
     this.#opening = noOpening
     this.#served = undefined

@@ -3,8 +3,9 @@
  *
  * CHAT8. An interrupt cancels the running turn and runs next. An interrupt that waits behind another one cancels that one
  *        as it begins.
- * CHAT9. The store has the row of an input before the chart has the input. The commit that adds the input to the stored
- *        thread removes the row. When that commit fails, the row is still there, and the input waits again.
+ * CHAT9. An input that waits has a row in the store before the chart has it. The commit that adds it to the stored thread removes
+ *        the row; when that commit fails, the row is still there, and the input waits again. The input of a chat at rest has no row:
+ *        its turn begins at once. It gets a row when its first commit fails.
  * CHAT18. An input that waits may be withdrawn. Then it never runs. Its row is removed at once or, while a commit takes inputs, after it.
  */
 import { StateMachine } from "@troupe/otp"
@@ -32,13 +33,13 @@ import { beginTurn, canSteer, renewsTime, steer, stillWaits, turnIn } from "./be
 import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
 import { hasExpired, isAtWait } from "./suspensionExpiry.ts"
 import {
-  doubted,
   isHeldBack,
   isInput,
   isInterrupted,
   mustWait,
   nextTurn,
   refusalOf,
+  rowless,
   type TurnData
 } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
@@ -110,13 +111,17 @@ export const refusalOfNext = ({ context }: At) => refusalFor(context, nextTurn(c
 /** Whether the store has refused the commit. Any other commit that failed, or is given up, may be stored all the same (ARR3). */
 const isRefused = (event: ChatEvent): boolean => event.type === "commit.failed" && isStoreRefusal(event.error)
 
-/** Adds the turn of the event to the inbox; its input is pending. */
+/** Whether the store may have the record of a commit that failed, or is given up (DOOR3). */
+const isDoubted = (event: ChatEvent): boolean => event.type !== "commit.failed" || event.unanswered
+
+/** Adds the turn of the event to the inbox; its input is pending. One without a row goes back, and comes again with its row (CHAT9). */
 export const enqueue = [
   "enqueue",
   {
     type: "settle",
     params: ({ event }: At) => {
       const turn = turnIn(event)
+      if (turn?.direct === true) return { pend: [], fail: [], back: turn.id }
       return { pend: turn !== undefined && isInput(turn) ? [turn.id] : [], fail: [] }
     }
   }
@@ -138,7 +143,7 @@ export const receipts = {
     { type: "settle", params: ({ context, event }: At) => arrivalsLost(context, event) },
     {
       type: "acceptAgain",
-      params: ({ context, event }: At) => ({ inputs: isRefused(event) ? [] : doubted(context) })
+      params: ({ context, event }: At) => ({ inputs: rowless(context, isRefused(event)), isDoubted: isDoubted(event) })
     }
   ]
 } as const
@@ -160,7 +165,8 @@ const guards = {
   wasAccepted: ({ context, event }: At) =>
     event.type === "turn.start" && isInput(event.turn) && mustWait(context, event.turn),
   isHeldBack: ({ context, event }: At) => isHeldBack(context, turnIn(event)),
-  interrupts: ({ event }: At) => event.type === "turn.start" && event.turn.whenBusy === "interrupt",
+  interrupts: ({ event }: At) =>
+    event.type === "turn.start" && event.turn.whenBusy === "interrupt" && event.turn.direct !== true,
   /** REF9 */
   isOfTurn: ({ context, event }: At) =>
     event.type !== "turn.cancel" || event.turn === undefined || event.turn === context.turn?.id,
@@ -326,7 +332,7 @@ export const chatSetup = setup({
     recordBegun: assign(({ context, event }) => recordBegun(context, as(event, "turn.begun"))),
     enqueue: assign(({ context, event }) => {
       const turn = turnIn(event)
-      return turn === undefined ? {} : { inbox: Inbox.add(context.inbox, turn) }
+      return turn === undefined || turn.direct === true ? {} : { inbox: Inbox.add(context.inbox, turn) }
     }),
     withdraw: assign(({ context, event }) => {
       const { input, ask } = as(event, "input.withdraw")
@@ -337,9 +343,11 @@ export const chatSetup = setup({
       const next = nextTurn(context)
       return next === undefined ? {} : { inbox: Inbox.without(context.inbox, next) }
     }),
-    doubt: assign(({ context, event }) => ({
-      inbox: Inbox.hold(context.inbox, as(event, "input.doubted").turn, "doubted")
-    })),
+    hold: assign(({ context: { inbox, record }, event }) => {
+      const { turn, status } = as(event, "input.held")
+      const isKnown = record.inputs?.includes(turn.id) === true || inbox.some(({ id }) => id === turn.id)
+      return isKnown ? {} : { inbox: Inbox.hold(inbox, turn, status) }
+    }),
     noteTime: assign(({ context, event }) => atMoment(context, as(event, "turn.start"))),
     steer: assign(({ context }) => steer(context)),
     cancelRunning: StateMachine.raise({ type: "turn.cancel" }),

@@ -7,10 +7,11 @@
  *        the same record: it makes a late write impossible, or is refused because the late write has come.
  * DOOR3. A save whose write was answered with an error fails after that empty write only. If the store has the record all the same, the
  *        save has succeeded.
+ * DOOR4. A save that is given up while other writes are before it is not written: the next record has nothing of it.
  * DOOR2. When a late write has come, the next write follows its record. When the store has a record of another program, the process
  *        ends, and the next one starts from that record.
  */
-import { isConflict, isFenced } from "../errors/index.ts"
+import { isConflict, isFenced, SessionError } from "../errors/index.ts"
 import { type Conversation, entriesBetween, type Entry, isSameRecord } from "../record/index.ts"
 import { ignoreRejection } from "../async/index.ts"
 import type { MemoryChange } from "../memory/index.ts"
@@ -56,7 +57,7 @@ export abstract class CommitChain {
   /** Called when a save has failed; returns the error to throw, or a promise of it. */
   protected abstract failed(error: unknown): unknown
 
-  /** Saves the chat's record as {@link SaveRecord} does. */
+  /** Saves the chat's record as {@link SaveRecord} does (DOOR4). */
   commit(...saving: Parameters<SaveRecord>): Promise<void> {
     return this.#queue(() => this.#commit(...saving))
   }
@@ -73,12 +74,13 @@ export abstract class CommitChain {
     return writing
   }
 
-  async #commit(...[record, takes = none, changes = none]: Parameters<SaveRecord>): Promise<void> {
+  async #commit(...[record, takes = none, changes = none, isGivenUp]: Parameters<SaveRecord>): Promise<void> {
     try {
       if (this.#doubted !== undefined) await this.#closeDoor()
     } catch (error) {
       throw await this.failed(error)
     }
+    if (isGivenUp?.() === true) throw givenUp(record.id)
     try {
       this.#record = await this.#write(entriesBetween(this.#record ?? blank(record.id), record), takes, changes)
     } catch (error) {
@@ -138,12 +140,17 @@ export abstract class CommitChain {
   }
 }
 
+/** Nobody waits for the save, so nobody reads its error. */
+const givenUp = (id: string): SessionError =>
+  new SessionError("store_failed", `A save of the chat ${id} was given up before it began`)
+
 /**
  * Saves a chat's record, in whose thread the inputs `takes` are, and the changes of memories of its turn (MEMO1); the next phase waits for
- * it.
+ * it. A save for which `isGivenUp` returns true before its write begins need not be written.
  */
 export type SaveRecord = (
   record: Conversation,
   takes?: ReadonlyArray<string>,
-  changes?: ReadonlyArray<MemoryChange>
+  changes?: ReadonlyArray<MemoryChange>,
+  isGivenUp?: () => boolean
 ) => void | Promise<void>

@@ -17,7 +17,7 @@ import type { AgentTable, Serving } from "../agents/index.ts"
 import { BackgroundTasks, type TaskedChat } from "../children/index.ts"
 import { ChatBlobs } from "../blob/index.ts"
 import type { ChildChats } from "../children/index.ts"
-import { ignoreRejection } from "../async/index.ts"
+import { ignoreRejection, outsideTurn } from "../async/index.ts"
 import { Delivery, type Turn } from "../inbox/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { LiveState } from "../view/index.ts"
@@ -99,9 +99,9 @@ export class ChatLife extends CommitChain {
     this.#children.stored(this.#chat.id)
   }
 
-  /** Stores an input that waits, if the store does not have it. */
-  accept(input: InboxEntry): void {
-    ignoreRejection(this.#chat.accept(input))
+  /** Stores an input that waits, if the store does not have it. The answer comes also when the process of the chat has ended. */
+  accept(input: InboxEntry): Promise<Accepted> {
+    return outsideTurn().then(() => this.#chat.accept(input))
   }
 
   /** The model of an input is a name of the agent that its turn began with. */

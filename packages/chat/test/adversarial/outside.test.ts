@@ -231,7 +231,7 @@ describe("STORE1 a slow store", () => {
     const store: RecordStore = { ...memory(), save: () => new Promise(() => {}) }
     const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("x") }), store, drainMs: 10 })
     const chat = await troupe.chat("c")
-    const turn = chat.send("hi")
+    const turn = chat.send("hi", { id: "hi" })
     await until(() => chat.getSnapshot()?.context.turn !== undefined)
     const cancelled = chat.cancel()
     await clock.advance(10)

@@ -148,7 +148,7 @@ const allows = (
   if (kind === "hands over") return context.record.agent === undefined
   if (kind === "steer") return !Inbox.hasSteers(inbox) && steps.length < 2
   if (kind === "interrupt") return !Inbox.hasInterrupts(inbox)
-  if (type === "input.doubted") return !inbox.some(Inbox.isHeld)
+  if (type === "input.held") return !inbox.some(Inbox.isHeld)
   if (kind === "task") return running === undefined && value !== "settled" && inbox.length === 0
   if (type === "children.began") return context.record.children === undefined && context.turn !== undefined
   if (kind === "task waits") return context.record.tasks === undefined && context.turn !== undefined
@@ -217,7 +217,7 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     pending: start("pending", [user("p")], { followed: true }),
     "takes back": { type: "input.withdraw", input: "pending" },
     "ends the wait": { type: "wait.cancel" },
-    doubted: { type: "input.doubted", turn: { id: "doubted", messages: [user("d")], followed: true } },
+    doubted: { type: "input.held", turn: { id: "doubted", messages: [user("d")], followed: true }, status: "doubted" },
     results: start("results", [answer]),
     "late results": { ...start("results", [answer]), now: 3 },
     cancel: { type: "turn.cancel" },

@@ -187,13 +187,13 @@ describe("DRAFT3 STORE6 a draft is of the newest entry", () => {
     const store = draftStore()
     let accepted = 0
     const accept: typeof store.accept = async (...args) => {
-      if (++accepted === 2) await slow.promise
+      if (++accepted === 1) await slow.promise
       return store.accept(...args)
     }
     const { clock, speak, chat } = await streaming({ ...store, accept })
     await speak("a")
     chat.send("waits")
-    await until(() => accepted === 2)
+    await until(() => accepted === 1)
     await clock.advance(2_000)
     expect(store.drafts).toEqual([])
     slow.resolve()

@@ -196,7 +196,9 @@ describe("INT2 what the interrupted reply had said", () => {
     const adapter = check.fake({ scripts: [says("fine")] })
     const { troupe } = await check.troupe({ adapter, store: { ...kept.store, save } })
     const chat = await troupe.chat("c")
-    await chat.send("next").result()
+    const lost = chat.send("next")
+    await lost.result()
+    expect(await lost.delivery).toMatchObject({ status: "rejected", reason: "store_failed" })
     expect([...shown(chat), ...said(chat)]).toEqual(["interrupted", "Once upon", "go"])
     broken = false
     await chat.send("next").result()
@@ -218,7 +220,7 @@ describe("INT2 what the interrupted reply had said", () => {
     const { store } = records()
     let saves = 0
     const save: RecordStore["save"] = (record) => {
-      if (++saves === 3) return held.promise
+      if (++saves === 2) return held.promise
       return store.save(record)
     }
     const { troupe } = await check.troupe({ adapter, store: { ...store, save } })
@@ -230,7 +232,7 @@ describe("INT2 what the interrupted reply had said", () => {
     await until(() => adapter.streams.length === 1)
     adapter.streams[0]?.text("Once upon")
     adapter.streams[0]?.finish("stop")
-    await until(() => saves === 3)
+    await until(() => saves === 2)
     kill(chat)
     held.reject(new Error("full"))
     await until(() => chat.pid !== undefined)

@@ -137,7 +137,7 @@ test("HOOK2 what PreIteration injects is stored before the request is made", asy
   const { adapter, chat } = await living({ scripts: [says("A")], hooks, store })
   await chat.send("a").result()
   expect(before).toEqual(["user:a"])
-  expect(linesOf(store.saved[2]?.thread.messages)).toEqual(["user:a", "system:PI"])
+  expect(linesOf(store.saved[1]?.thread.messages)).toEqual(["user:a", "system:PI"])
   expect(linesOf(adapter.requests[0]?.messages)).toEqual(["user:a", "system:PI"])
 })
 

@@ -100,6 +100,7 @@ describe("HOME1 with a home", () => {
     const hanging = await troupe.chat("d")
     hanging.send("hang")
     await until(() => hanging.getSnapshot()?.context.partial.text === "so far")
+    await hanging.send("waits").receipt
     await hanging.leave()
     await troupe.delete("b")
     expect(paid).toEqual(["pay"])

@@ -50,7 +50,7 @@ test.each([
 test("STORE10 a save without an answer is one report, when the next operation no longer waits for it", async () => {
   const { troupe, clock, lines } = await reported({ store: failing({ save: () => new Promise(() => {}) }) })
   const chat = await troupe.chat("c1")
-  const turn = chat.send("Hello")
+  const turn = chat.send("Hello", { id: "hello" })
   const ended = turn.result()
   await clock.advance(5_000)
   expect((await ended).haltedReason).toBe("error")

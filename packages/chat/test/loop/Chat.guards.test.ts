@@ -198,7 +198,7 @@ describe("in a living chat", () => {
           return text === undefined ? undefined : Codec.decode("ChatRecord", text)
         },
         save: (record) => {
-          if (saves++ < 6) records.set(record.id, Codec.encode("ChatRecord", record))
+          if (saves++ < 5) records.set(record.id, Codec.encode("ChatRecord", record))
         },
         delete: () => {}
       }
