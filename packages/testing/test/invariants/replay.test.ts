@@ -132,7 +132,6 @@ test("a trace of a living chat has its saves and its phases, and notes of the te
   const lines = trace.lines.map((line) => JSON.parse(line) as Readonly<Record<string, string | undefined>>)
   expect(lines.filter(({ type }) => type === "asked").map(({ name }) => name)).toEqual([
     "load",
-    "accept",
     "append",
     "fake",
     "append"
