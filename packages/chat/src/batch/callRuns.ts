@@ -47,7 +47,7 @@ export class CallRuns {
       messageIndex,
       index,
       edited,
-      asks: { former: call.decided, now: () => Math.floor(this.#system.clock.now()) },
+      asks: { former: call.decided, clock: this.#system.clock },
       mayStart: () => isRestored || this.#owner.mayStart,
       restored: isRestored ? (run) => void (this.#restored ??= []).push({ call, run }) : undefined,
       started: (pid) => void (call.pid = pid),

@@ -1,5 +1,5 @@
 /** The live things of tool calls: tools, arguments, options and callbacks, which are no data of a chart. */
-import type { Pid } from "@troupe/otp"
+import type { Clock, Pid } from "@troupe/otp"
 import type { ToolCallEvent } from "./callEvents.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { ToolCall } from "../model/index.ts"
@@ -14,7 +14,7 @@ export interface RunnableCall extends CallPlace {
   readonly toolCall: ToolCall
   readonly options: RunOptions
   /** For a call that can ask a person: the answers that it runs again with, if it asked before. */
-  readonly asks?: { readonly former: ChildWait | undefined; readonly now: () => number } | undefined
+  readonly asks?: { readonly former: ChildWait | undefined; readonly clock: Clock.Clock } | undefined
   /** Whether the handler may still start. A call that may not is cancelled. */
   readonly mayStart?: (() => boolean) | undefined
   /** Calls a function if the handler of a restored call is to run again, as soon as this is known. */

@@ -177,7 +177,7 @@ export class TaskRun {
       },
       toolCall: { id: toolCallId, name: tool.name, arguments: args },
       // A call that is no task yet is suspended as any other one is, and has no such questions.
-      asks: this.isTask ? { former: this.task.child, now: () => Math.floor(options.system.clock.now()) } : undefined,
+      asks: this.isTask ? { former: this.task.child, clock: options.system.clock } : undefined,
       options: { ...rest, trace: undefined, chat: options.chat && this.#handle(options.chat, subagent) },
       progressed: (value) => {
         this.progress = value

@@ -4,6 +4,7 @@
  * PERSON1. A question of a handler is a wait of its call, like that of a sub-agent: it is listed, decided once, and kept over restarts
  *          and moves.
  */
+import type { Clock } from "@troupe/otp"
 import { isRecord, shortened, ToolError } from "../errors/index.ts"
 import { deepestLevels } from "../json/index.ts"
 import type { ToolCall } from "../model/index.ts"
@@ -101,7 +102,7 @@ export const questionsOf = async (
   { id: toolCallId, name, arguments: args }: ToolCall,
   questions: ReadonlyArray<PersonQuestion>,
   state: unknown,
-  { now, former }: { readonly now: () => number; readonly former: ChildWait | undefined }
+  { clock, former }: { readonly clock: Clock.Clock; readonly former: ChildWait | undefined }
 ): Promise<Returned> => {
   const fail = (message: string): never => {
     throw new ToolError("invalid_return", { message: `${name} ${message}`, toolName: name, toolCallId })
@@ -128,7 +129,7 @@ export const questionsOf = async (
       ...(isRecord(given) ? { options: given } : {}),
       agent: "",
       chat: "",
-      askedAt: now()
+      askedAt: Math.floor(clock.now())
     }
   })
   if (asks.some(({ options }) => options?.["schema"] !== undefined)) await loadSchemas()
