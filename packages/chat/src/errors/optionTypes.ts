@@ -88,18 +88,25 @@ export const partsOf = (shape: z.ZodRawShape): z.ZodType => {
 }
 
 /** The names of the strict object at this place of a type; none where the place is below a list or a record. */
-const namesAt = (type: unknown, [first, ...rest]: ReadonlyArray<string | number>): ReadonlyArray<string> => {
-  const whole = type instanceof z.ZodOptional ? type.unwrap() : type
-  if (!(whole instanceof z.ZodObject)) return []
-  return first === undefined ? Object.keys(whole.shape) : namesAt(whole.shape[first], rest)
+const namesAt = (type: unknown, path: ReadonlyArray<string | number>): ReadonlyArray<string> => {
+  if (type instanceof z.ZodOptional || type instanceof z.ZodLazy) return namesAt(type.unwrap(), path)
+  if (!(type instanceof z.ZodObject)) return []
+  const [first, ...rest] = path
+  return first === undefined ? Object.keys(type.shape) : namesAt(type.shape[first], rest)
+}
+
+/** Whether the parts of an object are all there is to check: it has no check of the whole, and refuses other names or drops them. */
+const hasOnlyParts = (type: z.ZodType): type is z.ZodObject => {
+  if (!(type instanceof z.ZodObject) || (type.def.checks ?? []).length > 0) return false
+  return type.def.catchall === undefined || type.def.catchall instanceof z.ZodNever
 }
 
 /**
  * The issues of a value. Of an object, only the parts that are given or required are checked: a program gives few options, and to check
- * the whole object, zod compiles a function for all of them.
+ * the whole object, zod compiles a function for all of them. An object with a check of the whole is checked by zod.
  */
 const issuesOf = (type: z.ZodType, value: unknown): ReadonlyArray<z.core.$ZodIssue> => {
-  if (!(type instanceof z.ZodObject) || !isRecord(value)) return type.safeParse(value).error?.issues ?? []
+  if (!hasOnlyParts(type) || !isRecord(value)) return type.safeParse(value).error?.issues ?? []
   const shape: Readonly<Record<string, z.core.$ZodType>> = type.shape
   const issues = Object.entries(shape).flatMap(([name, part]) =>
     value[name] === undefined && part instanceof z.ZodOptional
