@@ -36,52 +36,61 @@ describe("the site", { skip: place === null }, () => {
   })
   afterAll(() => browser.close())
 
-  const open = async (path: string, colorScheme: "light" | "dark", width: number): Promise<Page> => {
+  /** Opens a page, and closes it when `look` returns or throws: pages that stay open slow the others down. */
+  const visit = async (
+    path: string,
+    look: (page: Page) => Promise<void>,
+    colorScheme: "light" | "dark" = "light",
+    width = 1440
+  ): Promise<void> => {
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 }, reducedMotion: "reduce" })
-    const page = await context.newPage()
-    await page.goto(`${url}${path}`)
-    return page
+    try {
+      const page = await context.newPage()
+      await page.goto(`${url}${path}`)
+      await look(page)
+    } finally {
+      await context.close()
+    }
   }
 
   const cases = looked.flatMap((path) => schemes.flatMap((scheme) => widths.map((width) => ({ path, scheme, width }))))
   test.each(cases)("axe finds nothing on $path, $scheme, $width wide", async ({ path, scheme, width }) => {
-    const page = await open(path, scheme, width)
     const name = path.replaceAll(/[^a-z-]+/g, "-").replaceAll(/^-|-$/g, "") || "home"
-    await page.screenshot({ path: join(pictures, `${name}-${scheme}-${width}.png`) })
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-    expect(overflow).toBeLessThanOrEqual(0)
-    const { violations } = await new AxeBuilder({ page }).analyze()
-    const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
-    expect(found).toEqual([])
-    await page.context().close()
+    const look = async (page: Page): Promise<void> => {
+      await page.screenshot({ path: join(pictures, `${name}-${scheme}-${width}.png`) })
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+      expect(overflow).toBeLessThanOrEqual(0)
+      const { violations } = await new AxeBuilder({ page }).analyze()
+      const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
+      expect(found).toEqual([])
+    }
+    await visit(path, look, scheme, width)
   })
 
   test("each example with a button runs in its page, with the values that it states", async () => {
     const wrong: Array<string> = []
     let runs = 0
     for (const path of linked) {
-      const page = await open(path, "light", 1440)
-      for (const example of await page.locator(".run-example").all()) {
-        runs++
-        await example.getByRole("button").click()
-        await example.and(page.locator('[data-state="done"], [data-state="failed"]')).waitFor()
-        if ((await example.getAttribute("data-state")) === "failed") {
-          wrong.push(`${path}: ${await example.locator("ol").innerText()}`)
+      await visit(path, async (page) => {
+        for (const example of await page.locator(".run-example").all()) {
+          runs++
+          await example.getByRole("button").click()
+          await example.and(page.locator('[data-state="done"], [data-state="failed"]')).waitFor()
+          if ((await example.getAttribute("data-state")) === "failed") {
+            wrong.push(`${path}: ${await example.locator("ol").innerText()}`)
+          }
         }
-      }
-      await page.context().close()
+      })
     }
     expect(wrong).toEqual([])
     expect(runs).toBeGreaterThanOrEqual(50)
   })
 
   test("the search finds a page by a word of its text", async () => {
-    const page = await open("/", "light", 1440)
-    await page.keyboard.press("Control+k")
-    await page.getByRole("searchbox").fill("back-pressure between processes")
-    const [first] = await page.locator(".VPLocalSearchBox .result").all()
-    await page.locator('.VPLocalSearchBox .result[href^="/back-pressure"]').first().waitFor()
-    expect(first).toBeDefined()
-    await page.context().close()
+    await visit("/", async (page) => {
+      await page.keyboard.press("Control+k")
+      await page.getByRole("searchbox").fill("back-pressure between processes")
+      await page.locator('.VPLocalSearchBox .result[href^="/back-pressure"]').first().waitFor()
+    })
   })
 })

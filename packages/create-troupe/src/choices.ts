@@ -70,9 +70,9 @@ interface Parts {
 export const parts: Readonly<Record<Template, Parts>> = {
   terminal: { shared: ["agent", "chat"], options: ["provider", "store"] },
   server: { shared: ["agent", "chat"], options: ["provider", "store"] },
-  next: { shared: ["page", "agent", "chat"], options: ["provider", "store"] },
+  next: { shared: ["agent", "chat"], options: ["provider", "store"] },
   // A page cannot keep a key, and has no database.
-  react: { shared: ["page", "agent", "chat", "provider/scripted"], options: [] },
+  react: { shared: ["agent", "chat", "provider/scripted"], options: [] },
   team: { shared: ["chat"], options: ["provider", "store"] },
   otp: { shared: [], options: [] },
   cluster: { shared: ["agent", "chat"], options: ["provider"] }

@@ -5,6 +5,7 @@ import { createRoot } from "react-dom/client"
 import { agent } from "./agent.ts"
 import { Conversation } from "./Conversation.tsx"
 import { adapter } from "./model.ts"
+import "@troupe/react/theme.css"
 import "./page.css"
 
 const troupe = await Troupe.start({ ...agent, adapter })
@@ -13,6 +14,9 @@ if (root === null) throw new Error("index.html has no element #root")
 
 createRoot(root).render(
   <TroupeProvider link={local(troupe)}>
-    <Conversation id="first" />
+    <main>
+      <h1>A chat with Troupe</h1>
+      <Conversation id="first" />
+    </main>
   </TroupeProvider>
 )
