@@ -14,6 +14,7 @@ import { chatActors, chatEffects } from "./chatActors.ts"
 import { afterHooks, isFailure, mustAnnounce, mustBegin, mustReport, withoutHooks } from "./lifecycleHooks.ts"
 import { changesOf } from "../memory/index.ts"
 import {
+  acceptedAgain,
   arrivalsLost,
   atMoment,
   commitFailed,
@@ -32,19 +33,9 @@ import {
 import { beginTurn, canSteer, renewsTime, steer, stillWaits, turnIn } from "./beginTurn.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
 import { hasExpired, isAtWait } from "./suspensionExpiry.ts"
-import {
-  isHeldBack,
-  isInput,
-  isInterrupted,
-  mustWait,
-  nextTurn,
-  refusalOf,
-  rowless,
-  type TurnData
-} from "../inbox/index.ts"
+import { isHeldBack, isInput, isInterrupted, mustWait, nextTurn, refusalOf, type TurnData } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { Saving } from "./chatEnv.ts"
-import { isStoreRefusal } from "../errors/index.ts"
 import { over, withTask } from "../record/index.ts"
 import type { AdapterStreamOutput } from "../request/index.ts"
 import type { CallState, EndOfCall } from "../batch/index.ts"
@@ -108,12 +99,6 @@ export const refusalIn = ({ context, event }: At) => refusalFor(context, turnIn(
 /** The next turn that waits, and why it is refused. */
 export const refusalOfNext = ({ context }: At) => refusalFor(context, nextTurn(context))
 
-/** Whether the store has refused the commit. Any other commit that failed, or is given up, may be stored all the same (ARR3). */
-const isRefused = (event: ChatEvent): boolean => event.type === "commit.failed" && isStoreRefusal(event.error)
-
-/** Whether the store may have the record of a commit that failed, or is given up (DOOR3). */
-const isDoubted = (event: ChatEvent): boolean => event.type !== "commit.failed" || event.unanswered
-
 /** Adds the turn of the event to the inbox; its input is pending. One without a row goes back, and comes again with its row (CHAT9). */
 export const enqueue = [
   "enqueue",
@@ -143,7 +128,7 @@ export const receipts = {
     { type: "settle", params: ({ context, event }: At) => arrivalsLost(context, event) },
     {
       type: "acceptAgain",
-      params: ({ context, event }: At) => ({ inputs: rowless(context, isRefused(event)), isDoubted: isDoubted(event) })
+      params: ({ context, event }: At) => acceptedAgain(context, event)
     }
   ]
 } as const

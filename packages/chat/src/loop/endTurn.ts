@@ -9,19 +9,20 @@
 import type { Event } from "../events/index.ts"
 import { pendingApprovalsOf, withoutUnsavable } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatOutput, Judgement, Moment, StepEnded } from "./chatContext.ts"
-import { type PreflightError, type SessionError, storeFailure } from "../errors/index.ts"
+import { isStoreRefusal, type PreflightError, type SessionError, storeFailure } from "../errors/index.ts"
 import {
   type BackgroundTask,
   begunBy,
   type Conversation,
   type ChatResult,
+  type InboxEntry,
   type StepResult,
   unended
 } from "../record/index.ts"
 import { held, type Held, original } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Usage from "../model/Usage.ts"
-import { delivered, hasBegun, lost, type LostInputs, unknownOutcome, withdrawn } from "../inbox/index.ts"
+import { delivered, hasBegun, lost, type LostInputs, rowless, unknownOutcome, withdrawn } from "../inbox/index.ts"
 import {
   awaitingApproval,
   chainNow,
@@ -258,6 +259,15 @@ export const arrivalsLost = (context: ChatContext, event: ChatEvent): LostInputs
   const cause = event.type === "commit.failed" ? event.error : undefined
   return { ...lost(context), error: isAnswered ? notStored(cause) : unknownOutcome(cause) }
 }
+
+/** The inputs that have no row, or may have none, after a commit that failed or is given up; `isDoubted`: the store may have its record (DOOR3). */
+export const acceptedAgain = (
+  context: ChatContext,
+  event: ChatEvent
+): { readonly inputs: ReadonlyArray<InboxEntry>; readonly isDoubted: boolean } => ({
+  inputs: rowless(context, event.type === "commit.failed" && isStoreRefusal(event.error)),
+  isDoubted: event.type !== "commit.failed" || event.unanswered
+})
 
 /** Ends the turn for this reason. */
 export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {

@@ -6,7 +6,7 @@
  * DOOR1. A write follows the record that the store has. When a write fails or is not answered, the next one is an empty write after
  *        the same record: it makes a late write impossible, or is refused because the late write has come.
  * DOOR3. A save whose write was answered with an error fails after that empty write only. If the store has the record all the same, the
- *        save has succeeded.
+ *        save has succeeded. If the empty write fails too, the error says that the outcome is unknown.
  * DOOR4. A save that is given up while other writes are before it is not written: the next record has nothing of it.
  * DOOR2. When a late write has come, the next write follows its record. When the store has a record of another program, the process
  *        ends, and the next one starts from that record.
@@ -14,6 +14,7 @@
 import { isConflict, isFenced, SessionError } from "../errors/index.ts"
 import { type Conversation, entriesBetween, type Entry, isSameRecord } from "../record/index.ts"
 import { ignoreRejection } from "../async/index.ts"
+import { describe } from "../values/index.ts"
 import type { MemoryChange } from "../memory/index.ts"
 import { blank } from "./commitLog.ts"
 import type { Appending } from "./sessionStore.ts"
@@ -85,12 +86,14 @@ export abstract class CommitChain {
       this.#record = await this.#write(entriesBetween(this.#record ?? blank(record.id), record), takes, changes)
     } catch (error) {
       if (isConflict(error)) this.overtaken()
-      else if (!isFenced(error)) {
-        this.#doubted = record
-        if (isUnanswered(error)) ignoreRejection(this.#queue(() => this.#closeDoor()))
-        else if (await this.#hasCome()) return this.saved(record)
+      if (isConflict(error) || isFenced(error)) throw await this.failed(error)
+      this.#doubted = record
+      if (isUnanswered(error)) {
+        ignoreRejection(this.#queue(() => this.#closeDoor()))
+        throw await this.failed(error)
       }
-      throw await this.failed(error)
+      const hasCome = await this.#hasCome()
+      if (hasCome !== true) throw await this.failed(hasCome === undefined ? unknown(error) : error)
     }
     this.saved(record)
   }
@@ -103,12 +106,12 @@ export abstract class CommitChain {
     return this.append(entries, { after: this.version, record: this.#record, takes }, changes)
   }
 
-  /** Whether the store has the record of the write that failed (DOOR3). If the empty write fails too, the next save repeats it. */
-  async #hasCome(): Promise<boolean> {
+  /** Whether the store has the record of the write that failed (DOOR3); `undefined` if the empty write fails too, and the next save repeats it. */
+  async #hasCome(): Promise<boolean | undefined> {
     try {
       return await this.#closeDoor()
-    } catch {
-      return false
+    } catch (error) {
+      return isConflict(error) ? false : undefined
     }
   }
 
@@ -139,6 +142,13 @@ export abstract class CommitChain {
     return stored.version === this.version + 1 && known.some((own) => own !== undefined && isSameRecord(stored, own))
   }
 }
+
+/** The error of a write that failed, when the empty write after it failed too (DOOR3). */
+const unknown = (cause: unknown): SessionError =>
+  new SessionError("store_failed", `${describe(cause)}, and whether the store has the record is not known`, {
+    metadata: { outcome: "unknown" },
+    cause
+  })
 
 /** Nobody waits for the save, so nobody reads its error. */
 const givenUp = (id: string): SessionError =>

@@ -159,8 +159,9 @@ export const idOf = (call: StoreCall): string => {
 export const isWrite = ({ type }: StoreCall): boolean =>
   type === "append" || type === "accept" || type === "putBlob" || type === "delete" || type === "rewind"
 
-/** Whether a call timed out, or the process of the store died: the store may have done the write, or may still do it. */
-export const isUnanswered = (cause: unknown): boolean => cause instanceof OtpError.CallExit
+/** Whether a call timed out, the process of the store died, or the error says so: the store may have done the write, or may still do it. */
+export const isUnanswered = (cause: unknown): boolean =>
+  cause instanceof OtpError.CallExit || (cause instanceof SessionError && cause.metadata["outcome"] === "unknown")
 
 /** Calls the store: `log` is the store, if it keeps a log. */
 export const perform = (

@@ -111,6 +111,27 @@ test("RCPT3 the store refuses everything: the input is rejected, leaves no trace
   expect(userLines(chat.thread.messages)).toEqual(["go"])
 })
 
+test("DOOR3 its first commit takes effect and fails, and so does the empty write after it: its outcome is unknown, and it runs once", async () => {
+  const { store, inner, control } = noted()
+  let writes = 0
+  const lost: SessionStore = {
+    ...store,
+    append: async (...args) => {
+      const record = await (++writes === 2 ? Promise.reject(new Error("no connection")) : inner.append(...args))
+      if (writes === 1) throw new Error("the connection is lost")
+      return record
+    }
+  }
+  control.fails = (write) => write === "accept"
+  const { troupe } = await check.troupe({ adapter: check.fake({ script: says("fine") }), store: lost })
+  const chat = await troupe.chat("c")
+  const turn = chat.send("go")
+  expect((await turn.result()).haltedReason).toBe("error")
+  expect(await turn.receipt).toMatchObject({ reason: "store_failed", error: { metadata: { outcome: "unknown" } } })
+  expect((await chat.retry().result()).haltedReason).toBe("completed")
+  expect([userLines(chat.thread.messages), (await inner.load("c"))?.thread.messages.length]).toEqual([["go"], 2])
+})
+
 test("REF4 the process is killed while its first commit is under way: the input is delivered and its turn died", async () => {
   const { store, control, writes } = noted()
   const gate = Promise.withResolvers<void>()
