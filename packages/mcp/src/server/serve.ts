@@ -18,6 +18,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import type { RunningTroupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
 import { agentOutput, agentSchema, callAgent } from "./agentTool.ts"
+import { addConversations } from "./conversations.ts"
 import { forPages } from "./origins.ts"
 import { callTool } from "./plainTool.ts"
 import type { McpCaller, McpServeOptions, Serving } from "./served.ts"
@@ -25,8 +26,8 @@ import { Sessions } from "./sessions.ts"
 
 /** Agents and tools that MCP clients can use. `listen` of `@troupe/server/Node` takes it. */
 export interface McpService {
-  /** Answers a request over streamable HTTP. */
-  readonly fetch: (request: Request) => Promise<Response>
+  /** Answers a request over streamable HTTP. `Server.make` passes a caller that it has authenticated, and has checked the origin. */
+  readonly fetch: (request: Request, caller?: McpCaller) => Promise<Response>
   /** Serves one client over the standard streams of this program, until the client closes them or `close` is called. */
   readonly stdio: (caller?: McpCaller) => { readonly close: () => Promise<void> }
   /** Ends its sessions and open requests. */
@@ -70,9 +71,9 @@ export const serve = (troupe: RunningTroupe, options: McpServeOptions): McpServi
     ...bound
   })
   const open = new Set<{ readonly close: () => Promise<void> }>()
-  const answered = async (request: Request): Promise<Response> => {
+  const answered = async (request: Request, known?: McpCaller): Promise<Response> => {
     try {
-      const caller = (await options.authorize?.(request)) ?? { deny: 401 as const }
+      const caller = known ?? (await options.authorize?.(request)) ?? { deny: 401 as const }
       if ("deny" in caller) return new Response("Who calls?", { status: caller.deny })
       if (await isLegacyRequest(request, undefined, bound)) return await sessions.answer(request, serving(caller))
       const authInfo = { token: "", clientId: caller.owner, scopes: [], extra: { caller } }
@@ -84,7 +85,8 @@ export const serve = (troupe: RunningTroupe, options: McpServeOptions): McpServi
   }
   return {
     hosts: options.hosts,
-    fetch: (request) => forPages(request, options, () => answered(request)),
+    fetch: (request, caller) =>
+      caller === undefined ? forPages(request, options, () => answered(request)) : answered(request, caller),
     stdio: (caller = { owner: "stdio" }) => {
       const handle = serveStdio(() => serverFor(serving(caller)))
       open.add(handle)
@@ -123,6 +125,7 @@ const serverFor = (serving: Serving): McpServer => {
       callTool(serving, tool, server, args, context)
     )
   }
+  if (serving.options.conversations === true) addConversations(server, serving)
   register?.(server, serving.caller)
   return server
 }

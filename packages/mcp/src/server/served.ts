@@ -31,6 +31,11 @@ export interface McpServeOptions {
   readonly agents?: Readonly<Record<string, McpAgent>> | undefined
   /** Tools that run without a chat. Default: none. */
   readonly tools?: ReadonlyArray<Tool.Tool> | undefined
+  /**
+   * Whether a caller can list and read the conversations of its owner, as resources `troupe://conversations/{id}`: the 100 that were written
+   * last are listed. Default: `false`.
+   */
+  readonly conversations?: boolean | undefined
   /** The name of the server. Default: `troupe`. */
   readonly name?: string | undefined
   /** The version of the server. Default: `0.1.0`. */

@@ -56,7 +56,7 @@ import {
   type Unexpected,
   type ServerOptions
 } from "./serverOptions.ts"
-import { everyRoute, hostRoutes, nodeRoutes } from "../routes/index.ts"
+import { everyRoute, hostRoutes, mcpRoutes, nodeRoutes } from "../routes/index.ts"
 import { withWriter } from "../wire/index.ts"
 
 export { pathPart, placeOfTurn, requestOf, resultOfTurn } from "../link/index.ts"
@@ -114,14 +114,17 @@ export interface Server {
  */
 export const make = (options: ServerOptions): Server => {
   checkServerOptions(options)
-  const server = build(options, everyRoute, options.basePath ?? "")
+  const { mcp } = options
+  const routes = mcp === undefined ? everyRoute : [...everyRoute, ...mcpRoutes(mcp)]
+  const server = build(options, routes, options.basePath ?? "")
   const troupe = troupeOf(options)
   const limits = limitsOf(options.limits)
   // UIWRITE7
   const forget = troupe.turnOptions((chat) => withWriter({ troupe, limits }, chat))
-  const close = (): Promise<void> => {
+  const close = async (): Promise<void> => {
     forget()
-    return server.close()
+    await mcp?.close()
+    await server.close()
   }
   return { ...server, close }
 }

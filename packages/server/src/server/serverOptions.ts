@@ -4,6 +4,7 @@ import { optionFindings, ValidationError } from "@troupe/chat/errors"
 import * as z from "zod"
 import type { May } from "../access/index.ts"
 import type { OnDisconnect, PostPolicy, TurnOptions } from "../http/index.ts"
+import type { McpEndpoint } from "../routes/index.ts"
 import type { Clustered } from "./Clustered.ts"
 
 /** The limits with their defaults. */
@@ -127,6 +128,12 @@ const types = z.strictObject(
           history: z.enum(["add", "replace"]).optional()
         } satisfies { readonly [Name in keyof PostPolicy]: z.ZodType },
         "must be an object"
+      )
+      .optional(),
+    mcp: z
+      .custom(
+        (value) => typeof value === "object" && value !== null && typeof Reflect.get(value, "fetch") === "function",
+        "must be the service of Mcp.serve"
       )
       .optional(),
     onDisconnect: z.enum(["continue", "cancel"], 'must be "continue" or "cancel"').optional(),
@@ -256,6 +263,11 @@ export interface ServerOptions {
    * each protocol, which the page on posts lists.
    */
   readonly posts?: Partial<PostPolicy> | undefined
+  /**
+   * Agents and tools for MCP clients, at the path `/mcp`: `Mcp.serve(troupe, { agents })` of `@troupe/mcp`. `authorize`, the limits and the
+   * origins of this server hold for them; `close` ends it. Default: none.
+   */
+  readonly mcp?: McpEndpoint | undefined
   /** Called with unexpected errors. Default: a report of the Troupe's `logger`, with the id that the client got. */
   readonly onError?: ((error: unknown, about: Unexpected) => void | Promise<void>) | undefined
 }
