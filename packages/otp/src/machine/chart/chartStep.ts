@@ -94,6 +94,8 @@ export interface Leaf {
   types: ReadonlySet<string> | undefined
   /** The eventless transitions; `undefined` before they are first asked for. */
   always: ReadonlyArray<Candidate> | undefined
+  /** The exit steps of the machine, performed after it is done here; `undefined` before the first end here. */
+  leave: ReadonlyArray<Step> | undefined
 }
 
 /** A delayed event that a state schedules when it is entered. */

@@ -154,8 +154,8 @@ export class ChartTable {
   }
 
   /** The exit steps of the machine, performed after it is done in a leaf. */
-  exits({ node }: Leaf): ReadonlyArray<Step> {
-    return lineage(node).flatMap((one) => this.#exitActions(one).map(rowOf))
+  exits(leaf: Leaf): ReadonlyArray<Step> {
+    return (leaf.leave ??= lineage(leaf.node).flatMap((one) => this.#exitActions(one).map(rowOf)))
   }
 
   #add(leaf: Leaf, type: string): ReadonlyArray<Candidate> {
@@ -169,7 +169,14 @@ export class ChartTable {
   #leaf(node: StateNode): Leaf {
     const child = this.#leaves.get(node)
     if (child !== undefined) return child
-    const leaf: Leaf = { node, value: valueOf(node), on: new Map(), types: undefined, always: undefined }
+    const leaf: Leaf = {
+      node,
+      value: valueOf(node),
+      on: new Map(),
+      types: undefined,
+      always: undefined,
+      leave: undefined
+    }
     this.#leaves.set(node, leaf)
     return leaf
   }

@@ -1,6 +1,13 @@
 /** Charts run from a table against XState's own `transition`. */
 import { describe, expect, test } from "vitest"
-import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, initialTransition, transition } from "xstate"
+import {
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createMachine,
+  type EventObject,
+  initialTransition,
+  transition
+} from "xstate"
 import { Chart, type ChartData, type ChartEffect } from "../../../src/machine/chart/chart.ts"
 import { ChartTable } from "../../../src/machine/chart/chartTable.ts"
 import { ends, events, numbers, randomMachine } from "./randomMachine.ts"
@@ -135,6 +142,15 @@ const runs = function* (seeds: ReadonlyArray<number>, sequences: number, length:
     }
   }
 }
+
+test("a row of a table is compiled once, when it is first needed", () => {
+  const machine = createMachine({ on: { go: ".b" }, initial: "a", states: { a: {}, b: {} } })
+  const table = tableOf(machine)
+  const { leaf } = table.initial
+  expect(table.transitions(leaf, "go")).toBe(table.transitions(leaf, "go"))
+  expect(table.eventless(leaf)).toBe(table.eventless(leaf))
+  expect(table.exits(leaf)).toBe(table.exits(leaf))
+})
 
 /** At full volume, beside other work. */
 const timeout = 300_000
