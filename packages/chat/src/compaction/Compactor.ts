@@ -27,6 +27,8 @@ export interface CompactionSource {
 export interface CompactionCause {
   /** The provider has refused the request as too long. */
   readonly exceeded?: boolean | undefined
+  /** A person or the host asked for it: also a request far below the bound becomes smaller. */
+  readonly byHand?: boolean | undefined
   /** The request for a summary has failed before in this turn, so that none is made now. */
   readonly failed?: boolean | undefined
 }

@@ -47,6 +47,8 @@ export class Planner {
   readonly #before: number
   readonly #limit: number
   readonly #goal: number
+  /** The tokens of which the parts that stay are a share. */
+  readonly #basis: number
 
   constructor(source: CompactionSource, sizes: Sizes, bounds: Bounds, cause: CompactionCause) {
     const { thread } = source
@@ -60,7 +62,8 @@ export class Planner {
     this.#before = this.#size(thread.compaction)
     const { maxTokens, goal } = bounds
     this.#limit = cause.exceeded === true ? Math.min(maxTokens, Math.floor(this.#before * 0.75)) : maxTokens
-    this.#goal = this.#limit * goal
+    this.#basis = cause.byHand === true ? Math.min(this.#limit, this.#before) : this.#limit
+    this.#goal = this.#basis * goal
   }
 
   plan(): CompactionPlan {
@@ -138,7 +141,7 @@ export class Planner {
 
   /** The place before the last blocks of so many tokens, at least of the last block. */
   #cutFor(keepTokens: number | undefined, draft: Draft): number {
-    const keep = keepTokens ?? this.#limit * 0.3
+    const keep = keepTokens ?? this.#basis * 0.3
     let total = 0
     let cut = this.#source.thread.messages.length
     for (const { at, end } of this.#blocks.toReversed()) {

@@ -44,7 +44,8 @@ type Taking = Pick<InboxState, "inbox" | "before" | "record">
 export const taking = ({ inbox, before, record }: InboxState, turn: TurnData): Taking => {
   if (turn.followed !== true) return { inbox: Inbox.without(inbox, turn), before, record }
   const known = knownWith(record.known, [turn])
-  return { inbox: Inbox.take(inbox, turn), before: record, record: { ...record, inputs: [turn.id], known } }
+  const inputs = turn.compacts === true ? record.inputs : [turn.id]
+  return { inbox: Inbox.take(inbox, turn), before: record, record: { ...record, inputs, known } }
 }
 
 /** Takes the steering inputs into the running turn. */

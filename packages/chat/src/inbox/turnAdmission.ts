@@ -72,13 +72,16 @@ export const waitsIn = (context: Asking | undefined, { id }: Pick<TurnData, "id"
 }
 
 /** The parts of a record that a turn may answer. */
-type Answerable = Pick<Conversation, "pendingToolCalls" | "thread" | "open">
+type Answerable = Pick<Conversation, "pendingToolCalls" | "thread" | "open"> &
+  Partial<Pick<Conversation, "pendingQuestion" | "running">>
 
 /** Why a turn cannot begin; `undefined` when it can (REFUSE1, REFUSE2). */
 export const refusalOf = (
-  { pendingToolCalls: pending, thread, open }: Answerable,
-  { messages, decisions }: Pick<TurnData, "messages" | "decisions">
+  { pendingToolCalls: pending, thread, open, pendingQuestion, running }: Answerable,
+  { messages, decisions, compacts }: Pick<TurnData, "messages" | "decisions" | "compacts">
 ): SessionError | undefined => {
+  if (compacts === true && (open ?? pendingQuestion ?? pending[0]) === undefined && running !== true) return undefined
+  if (compacts === true) return notCompacted
   const hasInput = messages.some(({ role }) => role === "user")
   if (decisions !== undefined || (open !== undefined && isWaiting(open))) {
     const refused = undecided({ thread, open }, decisions, hasInput)
@@ -96,6 +99,13 @@ export const refusalOf = (
     `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; give them with answer({ results }) or submitToolResults`
   )
 }
+
+/** COMPACT3 */
+const notCompacted = new SessionError(
+  "invalid_status_for_operation",
+  "The chat waits, or its turn was interrupted, so that its thread is not compacted; answer it, or go on with retry",
+  { metadata: { operation: "compact", legal: ["answer", "retry"] } }
+)
 
 /** Why a submission without results is refused: results are missing, or the chat waits for none. */
 export const withoutResults = (record: Conversation | undefined): SessionError => {

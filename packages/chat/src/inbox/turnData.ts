@@ -21,6 +21,8 @@ interface TurnContent {
   readonly messages: ReadonlyArray<Message>
   /** Removes first the replies after the last question or tool result, but not a reply whose calls are open. */
   readonly retry?: boolean | undefined
+  /** Only compacts the thread: the turn sends no request of its own (COMPACT3). */
+  readonly compacts?: boolean | undefined
   /** The least number of the answer that a retry begins (ATTEMPT1). */
   readonly attempt?: number | undefined
   /** Decisions about suspended calls. */
@@ -69,12 +71,13 @@ export interface Turn extends TurnContent {
 
 /** The data of a turn. `id` is for a turn without a delivery. */
 export const dataOf = (
-  { messages, retry, attempt, decisions, digest, renews, model, answers, delivery }: Turn,
+  { messages, retry, compacts, attempt, decisions, digest, renews, model, answers, delivery }: Turn,
   id: string
 ): TurnData => ({
   id: delivery?.id ?? id,
   messages,
   ...(retry === true && { retry }),
+  ...(compacts === true && { compacts }),
   ...(attempt !== undefined && { attempt }),
   ...(decisions !== undefined && { decisions }),
   ...(digest !== undefined && { digest }),

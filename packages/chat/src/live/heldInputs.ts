@@ -4,7 +4,7 @@ import * as Inbox from "../inbox/Inbox.ts"
 import type { ChatContext } from "../loop/index.ts"
 import { SessionError } from "../errors/index.ts"
 import type { Message } from "../model/index.ts"
-import type { TurnOptions } from "../options/index.ts"
+import type { RunOptions, TurnOptions } from "../options/index.ts"
 import { alreadyDelivered } from "./chatCommands.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 import { isAccepting, type TurnTable, waitsAgain } from "./turnTable.ts"
@@ -13,11 +13,17 @@ import { isAccepting, type TurnTable, waitsAgain } from "./turnTable.ts"
 interface Starter {
   readonly id: string
   readonly context: ChatContext | undefined
-  readonly ends: { readonly cannotBegin: (turn: Pick<TurnData, "messages">) => SessionError | undefined }
+  readonly newId: () => string
+  readonly ends: {
+    readonly cannotBegin: (turn: Pick<TurnData, "messages" | "compacts">) => SessionError | undefined
+    readonly refusal: (turn: Pick<TurnData, "messages">) => SessionError | undefined
+  }
+  options(): Pick<RunOptions, "compaction">
   start(
     messages: ReadonlyArray<Message>,
     options: {
       readonly retry?: boolean
+      readonly compacts?: boolean
       readonly attempt?: number | undefined
       readonly delivery?: Delivery | undefined
       readonly options?: TurnOptions | undefined
@@ -93,6 +99,21 @@ export const retried = (chat: Starter, turns: TurnTable, retry: Retry = {}): Liv
   releasedInputs(chat, turns)
   return turn
 }
+
+/** Starts a turn that only compacts (COMPACT3). */
+export const compacted = (chat: Starter): LiveTurn => {
+  const turn = { messages: [], compacts: true }
+  const refusal = chat.options().compaction === undefined ? notConfigured() : chat.ends.refusal(turn)
+  if (refusal !== undefined) return chat.refused(refusal, new Delivery("queue", chat.newId(), false))
+  return chat.start([], { compacts: true, isRefused: chat.ends.cannotBegin(turn) !== undefined })
+}
+
+const notConfigured = (): SessionError =>
+  new SessionError(
+    "invalid_status_for_operation",
+    "The chat has no compaction; start the Troupe with compaction: Compaction.make({ maxTokens })",
+    { metadata: { operation: "compact", legal: [] } }
+  )
 
 const retriedTurn = (chat: Starter, { unstored }: TurnTable, { options, attempt }: Retry): LiveTurn => {
   if (unstored !== undefined) {

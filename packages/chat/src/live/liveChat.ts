@@ -86,6 +86,7 @@ export interface ChatHome {
 /** The options of a turn beside its messages. */
 export interface TurnStart {
   readonly retry?: boolean | undefined
+  readonly compacts?: boolean | undefined
   readonly attempt?: number | undefined
   readonly delivery?: Delivery | undefined
   readonly decisions?: ReadonlyArray<Decided> | undefined
@@ -120,12 +121,26 @@ const saidBy = (
   home: ChatHome,
   id: string,
   messages: ReadonlyArray<Message>,
-  { retry = false, attempt, decisions, digest, renews, options = home.ownOptions?.(id), model, answers }: TurnStart
-): Pick<Turn, "messages" | "retry" | "attempt" | "decisions" | "digest" | "renews" | "own" | "model" | "answers"> => {
+  {
+    retry = false,
+    compacts,
+    attempt,
+    decisions,
+    digest,
+    renews,
+    options = home.ownOptions?.(id),
+    model,
+    answers
+  }: TurnStart
+): Pick<
+  Turn,
+  "messages" | "retry" | "compacts" | "attempt" | "decisions" | "digest" | "renews" | "own" | "model" | "answers"
+> => {
   const own = model === undefined ? options : { ...options, model }
   return {
     messages,
     retry,
+    ...(compacts === true && { compacts }),
     ...(attempt !== undefined && { attempt }),
     ...(decisions !== undefined && { decisions }),
     ...(digest !== undefined && { digest }),

@@ -57,7 +57,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   constructor(
     said: Pick<
       Turn,
-      "messages" | "retry" | "attempt" | "decisions" | "digest" | "renews" | "own" | "model" | "answers"
+      "messages" | "retry" | "compacts" | "attempt" | "decisions" | "digest" | "renews" | "own" | "model" | "answers"
     >,
     options: RunOptions,
     home: PublishingHome,

@@ -42,7 +42,7 @@ import type { LiveState } from "../view/index.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 
 /** What decides whether a turn may begin. */
-type TurnContent = Pick<Turn, "messages" | "decisions">
+type TurnContent = Pick<Turn, "messages" | "decisions" | "compacts">
 
 /** The functions that the turns of a chat need. */
 export interface TurnsHome {

@@ -126,9 +126,8 @@ const stepOf = ({
 
 const finishOf = ({ context }: { readonly context: ChatContext }): StepFinish => {
   const { record, steps, firstPass, stopped, until } = context
-  const { agent, chain } = record
   const firstSteps = firstPass === undefined ? undefined : original(firstPass).steps.length
-  return { ...stepOf({ context }), next: agent?.name, chain, steps, firstSteps, stopped, until }
+  return { ...stepOf({ context }), next: record.agent?.name, chain: record.chain, steps, firstSteps, stopped, until }
 }
 
 /** How a turn that is to stop ends the step in each of its phases. */
@@ -260,6 +259,7 @@ export const chartOf = (id: "chat" | "step") =>
               { guard: "isRefused", target: "#settled", actions: "dropTurn" },
               { guard: "mustClose", target: "closing" },
               { guard: "isStopped", target: "deciding", reenter: true, actions: "recordStop" },
+              { guard: "compactsThread", target: "planning" },
               { guard: "hasOpenCalls", target: "phaseB" },
               { guard: "mustAnnounce", target: "hooking" },
               { target: "phaseA" }

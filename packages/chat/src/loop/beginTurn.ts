@@ -207,8 +207,9 @@ const isAsking = (message: Message): boolean =>
  * Whether an input waits to join the turn, and the turn can take it; the second pass, which is one request, cannot. An input comes
  * after the results of open calls.
  */
-export const canSteer = ({ inbox, before, result, firstPass, stopped, record }: ChatContext): boolean =>
+export const canSteer = ({ inbox, before, result, turn, firstPass, stopped, record }: ChatContext): boolean =>
   result === undefined &&
+  turn?.compacts !== true &&
   record.open === undefined &&
   firstPass === undefined &&
   before === undefined &&

@@ -66,7 +66,7 @@ const takesOf = ({ inbox, before }: ChatContext): ReadonlyArray<string> => {
 
 /** What the turn that has ended changes of the memories (MEMO1). */
 const rememberedBy = ({ result, turn, record: { thread, inputs = [] } }: ChatContext) => {
-  if (result === undefined || isFailure(original(result))) return undefined
+  if (result === undefined || turn?.compacts === true || isFailure(original(result))) return undefined
   const continues = turn?.messages.every(({ role }) => role === "tool") === true
   return changesOf(thread.messages, inputs[0], continues)
 }
@@ -184,6 +184,7 @@ const guards = {
     event.type === "turn.start" && hasExpired(context.record, event.now ?? context.now),
   hasQuestion: ({ context }: At) => context.record.pendingQuestion !== undefined,
   hasApprovals: ({ context }: At) => stillWaits(context.record),
+  compactsThread: ({ context }: At) => context.turn?.compacts === true,
   hasOpenCalls: ({ context }: At) => context.record.open !== undefined,
   isInterrupted: ({ context }: At) => isInterrupted(context),
   hasPendingCalls: ({ context }: At) => context.record.pendingToolCalls.length > 0,

@@ -57,7 +57,9 @@ export const recordBegun = (
   context: ChatContext,
   event: Extract<ChatEvent, { readonly type: "turn.begun" }>
 ): Partial<ChatContext> => {
-  const facts = { ...event.facts, beganAt: event.now }
+  const { compacting } = event.facts
+  const byHand = context.turn?.compacts === true && { compacting: { ...compacting, byHand: true } }
+  const facts = { ...event.facts, beganAt: event.now, ...byHand }
   const at = { ...atMoment(context, event), facts, stores: facts.stores ?? context.stores }
   const { turn, record } = context
   const { pendingQuestion } = record
@@ -186,7 +188,7 @@ export const compactionEnded = (
   context: ChatContext,
   event: Extract<ChatEvent, { readonly type: "compaction.ended" }>
 ): Partial<ChatContext> => {
-  const { facts, record } = context
+  const { facts, record, turn } = context
   const { thread } = record
   const { refusal: refused, ...compacting } = facts.compacting ?? {}
   const { compaction, failed = compacting.failed } = event
@@ -194,9 +196,18 @@ export const compactionEnded = (
   const at = { ...atMoment(context, event), step: undefined }
   if (error !== undefined) return { ...at, ...stepRefused({ ...context, ...at }, error) }
   const next = { ...at, facts: { ...facts, compacting: { ...compacting, failed, at: thread.messages.length } } }
-  return compaction === undefined
-    ? next
-    : { ...next, record: { ...record, thread: { ...thread, compaction } }, committed: false }
+  const compacted =
+    compaction === undefined
+      ? next
+      : { ...next, record: { ...record, thread: { ...thread, compaction } }, committed: false }
+  if (turn?.compacts !== true) return compacted
+  const now = { ...context, ...compacted }
+  const usage = Usage.add(now.record.usage, event.usage ?? Usage.empty)
+  const terminal = { reason: "completed" as const, metadata: { compacted: compaction !== undefined } }
+  return {
+    ...compacted,
+    ...endedWith({ ...now, record: { ...now.record, usage } }, chatResult(now.record.thread, [], terminal))
+  }
 }
 
 /** The context is stored, so the taken inputs are delivered. */

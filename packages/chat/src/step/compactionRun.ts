@@ -5,6 +5,8 @@
  *
  * COMPACT1. The request for a summary is a request as any other: with its retries, deadlines, span and cost. Its usage is in the
  *           budget of the turn and in that of the conversation.
+ * COMPACT3. A turn that compacts by hand waits for the running turn, compacts also below the bound, and ends without a request of its own. A
+ *           chat that waits, or was interrupted, refuses it.
  * COMPACT2. When that request fails, the turn continues without a summary, or ends with the provider's error.
  */
 import type { CompactionPlan, CompactionSource } from "../compaction/index.ts"
@@ -24,11 +26,13 @@ import type { StepData, StepLive } from "./stepState.ts"
  *
  * - `at`: for how many messages of the thread a compaction was planned last
  * - `failed`: whether a request for a summary has failed
+ * - `byHand`: whether a person or the host asked for the compaction
  * - `exceeded`: whether the provider has refused a request as too long; `refusal` is that refusal, until the compaction has ended
  */
 export interface Compacting {
   readonly at?: number | undefined
   readonly failed?: boolean | undefined
+  readonly byHand?: boolean | undefined
   readonly exceeded?: boolean | undefined
   readonly refusal?: Held<PreflightError> | undefined
 }
@@ -80,10 +84,10 @@ class CompactionRun {
   readonly #outlet
 
   constructor(opening: CompactionOpening, options: RunOptions) {
-    const { refusal, failed } = opening.compacting ?? {}
+    const { refusal, failed, byHand } = opening.compacting ?? {}
     this.#options = options
     this.#collector = new StreamCollector(undefined, options.maxToolArgumentCharacters)
-    const cause = { exceeded: refusal !== undefined, failed }
+    const cause = { exceeded: refusal !== undefined, failed, byHand }
     this.#plan = options.compaction?.plan(sourceOf(opening, options), cause) ?? { type: "nothing" }
     this.#outlet = outletIn(options.system)
     this.#outlet.drive(() => {})
@@ -175,7 +179,7 @@ export class Compactions {
     const event = this.#run.next(opening)
     if (event.type === "compaction.asks") return send(event)
     this.#run = undefined
-    this.#usage = Usages.add(this.#usage, event.usage ?? Usages.empty)
+    if (opening.compacting?.byHand !== true) this.#usage = Usages.add(this.#usage, event.usage ?? Usages.empty)
     const { compaction } = event
     if (compaction === undefined) return send(event)
     emit(outlet, [{ type: "thread_compacted", compaction }], () => send(event))

@@ -139,6 +139,33 @@ export interface ChatRef {
   retry(): ChatTurn
 
   /**
+   * Compacts the thread now, by the option `compaction`, also when no bound is near. It waits for the running turn.
+   *
+   * **Details**: a turn without an input and without a request of its own: it ends with the reason `completed`, and `metadata.compacted` says
+   * whether requests are smaller from now on. The thread stays whole.
+   *
+   * **Errors**: the turn fails with a `SessionError` (`invalid_status_for_operation`) without the option `compaction`, and while the chat
+   * waits, or was interrupted; also as for {@link retry}.
+   *
+   * @example
+   * ```ts import.meta.vitest
+   * import { Fake, Troupe } from "@troupe/chat"
+   * import { Compaction } from "@troupe/chat/compaction"
+   *
+   * const compaction = Compaction.make({ maxTokens: 8_000, strategies: [Compaction.window()] })
+   * const adapter = Fake.make({ respond: () => [{ text: "a word of many ".repeat(20) }, { finish: "stop" }] })
+   * const troupe = await Troupe.start({ adapter, compaction })
+   * const chat = await troupe.chat("c1")
+   * for (const input of ["One", "Two", "Three", "Four"]) await chat.send(input).result()
+   * const { metadata } = await chat.compact().result()
+   * metadata["compacted"] // => true
+   * chat.thread.messages.length // => 8
+   * await troupe.stop()
+   * ```
+   */
+  compact(): ChatTurn
+
+  /**
    * Runs inputs that were accepted before the last restart: the program ended, the chat was stopped or its store failed
    * before their turn began. The next `send` or `retry` runs them too.
    *

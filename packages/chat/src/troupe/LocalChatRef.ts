@@ -45,7 +45,7 @@ import { boundDecision, decidedBefore } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { AskOptions, CancelOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
 import { ignoreRejection } from "../async/index.ts"
-import { argumentChecks, refusedArgument } from "../live/index.ts"
+import { argumentChecks, compacted, refusedArgument } from "../live/index.ts"
 import { asSent } from "../blob/index.ts"
 import { controlCalls, decidedTasks, sendChainEnd } from "../live/index.ts"
 import type { BackgroundTasks } from "../children/index.ts"
@@ -180,6 +180,8 @@ export class LocalChatRef implements ChatRef {
     return turn
   }
 
+  readonly compact = (): LiveTurn => compacted(this.#chat)
+
   /** The ids of the inputs that the last turn answered; a retry answers those of the turn before. */
   #lastInputs(): ReadonlyArray<string> {
     const inputs = this.#chat.context?.record.inputs ?? []
@@ -283,7 +285,7 @@ export class LocalChatRef implements ChatRef {
   }
 
   /** The refused turn of a content that the inbox has no place for (INBOX2). */
-  #full(turn: Pick<Turn, "messages" | "decisions">): LiveTurn | undefined {
+  #full(turn: Parameters<WaitEnds["cannotBegin"]>[0]): LiveTurn | undefined {
     const full = this.#chat.ends.refusal(turn)
     return full && this.#refused(full)
   }

@@ -361,6 +361,16 @@ const walks = (): ReadonlyArray<Walk> => [
     "answers",
     "taken"
   ),
+  walk(
+    "a turn that compacts by hand",
+    { turn: { id: "own", messages: [], compacts: true }, facts: { compacting: {} } },
+    "asks for a summary",
+    "compacted",
+    "not compacted",
+    "cancel",
+    "answers",
+    "taken"
+  ),
   walk("a reply with calls", { turn }, "cancel", "deadline", "answers", "taken", ...Object.keys(callEvents)),
   walk("one step", { turn, until: "step" }, "answers", "refused", "cancel", "condition throws"),
   late("a start that is late", { pendingToolCalls: [call], expiresAt: 0 }, "said"),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Chat, Engine, Fake, tool, Troupe, user } from "@troupe/chat"
+import { askUser, Chat, Engine, Fake, tool, Troupe, user } from "@troupe/chat"
 import { Compaction } from "@troupe/chat/compaction"
 import { AdapterError } from "@troupe/chat/errors"
 import type { Request } from "@troupe/chat/models"
@@ -191,6 +191,87 @@ describe("the state compacting", () => {
     expect((await store.load("b"))?.thread.compaction?.summary).toBe("Short.")
     await troupe.rewind("a", at - 1)
     expect((await store.load("a"))?.thread.compaction).toBeUndefined()
+    await troupe.stop()
+  })
+})
+
+describe("compact", () => {
+  const started = async (options: Partial<Parameters<typeof Troupe.start>[0]> = {}) => {
+    const world = recorded((request) =>
+      JSON.stringify(request.messages).includes("Write the summary.")
+        ? says("They talked.", { inputTokens: 7 })
+        : says(many)
+    )
+    const store = Store.memory()
+    const compaction = Compaction.make({ maxTokens: 100_000, strategies: [Compaction.summarise()] })
+    const troupe = await Troupe.start({ adapter: world.adapter, store, compaction, ...options })
+    return { ...world, store, troupe, chat: await troupe.chat("a") }
+  }
+
+  it("COMPACT3: far below the bound it stores one compaction behind the running turn, and counts its usage", async () => {
+    const { chat, store, troupe, summaries, requests } = await started()
+    for (let turn = 0; turn < 4; turn++) await chat.send(`${turn}: ${many}`).result()
+    const running = chat.send(`running: ${many}`)
+    const events: Array<string> = []
+    const turn = chat.compact()
+    for await (const event of turn) events.push(event.type)
+    expect((await running.result()).haltedReason).toBe("completed")
+    expect(await turn.result()).toMatchObject({ haltedReason: "completed", metadata: { compacted: true }, steps: [] })
+    expect(events).toContain("thread_compacted")
+    expect(summaries).toHaveLength(1)
+    expect(requests).toHaveLength(5)
+    const record = await store.load("a")
+    expect(record?.thread.messages).toHaveLength(10)
+    expect(record?.thread.compaction).toMatchObject({ summary: "They talked." })
+    expect(record?.usage.inputTokens).toBe(7)
+    expect(record?.running).toBe(false)
+    const named = (await store.history("a")).flatMap(({ entries = [] }) => entries.map(({ type }) => type))
+    expect(named.filter((type) => type === "Compacted")).toHaveLength(1)
+    await chat.send("And now?").result()
+    expect(JSON.stringify(requests.at(-1)?.messages)).toContain("They talked.")
+    await troupe.stop()
+  })
+
+  it("COMPACT3: an input that would steer begins its own turn, a retry afterwards answers the last question", async () => {
+    const { chat, troupe } = await started()
+    for (let turn = 0; turn < 3; turn++) await chat.send(`${turn}: ${many}`).result()
+    const compacting = chat.compact()
+    const steering = chat.send("Meanwhile", { whenBusy: "steer" })
+    expect((await compacting.result()).metadata["compacted"]).toBe(true)
+    expect((await steering.result()).steps).toHaveLength(1)
+    await chat.compact().result()
+    await chat.retry().result()
+    expect(chat.thread.messages).toHaveLength(8)
+    await troupe.stop()
+  })
+
+  it("COMPACT3: a chat that waits refuses it, and one without the option says what is missing", async () => {
+    const ask = tool({ name: "ask", execute: () => askUser("Which?") })
+    const calls = {
+      script: [{ toolCall: { id: "c1", name: "ask", arguments: {} } }, { finish: "tool_calls" as const }]
+    }
+    const { chat, troupe } = await started({ adapter: Fake.make(calls), tools: [ask] })
+    const asking = chat.send("Ask me")
+    const queued = chat.compact()
+    expect((await asking.result()).haltedReason).toBe("ask_user")
+    await expect(queued.result()).rejects.toMatchObject({ reason: "invalid_status_for_operation" })
+    await expect(chat.compact().result()).rejects.toMatchObject({ reason: "invalid_status_for_operation" })
+    expect(chat.getSnapshot()?.context.pendingQuestion?.question).toBe("Which?")
+    await troupe.stop()
+    const bare = await Troupe.start({ adapter: Fake.make(calls) })
+    const other = await bare.chat("b")
+    await expect(other.compact().result()).rejects.toThrow("start the Troupe with compaction")
+    await bare.stop()
+  })
+
+  it("COMPACT3: a cancel ends it, and the thread stays as it was", async () => {
+    const { chat, troupe, store } = await started()
+    for (let turn = 0; turn < 3; turn++) await chat.send(`${turn}: ${many}`).result()
+    const turn = chat.compact()
+    await chat.cancel()
+    expect((await turn.result()).haltedReason).toBe("cancelled")
+    expect((await store.load("a"))?.thread.compaction).toBeUndefined()
+    expect((await chat.send("Go on").result()).haltedReason).toBe("completed")
     await troupe.stop()
   })
 })

@@ -76,6 +76,11 @@ export class ClusterChatRef implements ChatRef {
     return this.#turn(`${this.#chat}${path}`, body)
   }
 
+  compact(): ClusterTurn {
+    const { path, body } = requestOf("compact")
+    return this.#turn(`${this.#chat}${path}`, body)
+  }
+
   answer(answers: Answers, options: Parameters<ChatRef["answer"]>[1] = {}): ClusterTurn {
     const { checks, client } = this.#parts
     const { id = client.newId() } = checks.answering(options)

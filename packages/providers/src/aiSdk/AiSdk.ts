@@ -13,7 +13,7 @@ import type { Adapter, Request } from "@troupe/chat/models"
 import * as z from "zod"
 import { callOptionsOf, refuseForeignTools } from "./callOptions.ts"
 import { optionsInDialect } from "./dialect.ts"
-import { type OptionNames, optionNames, unreadOptions } from "./providerOptions.ts"
+import { type OptionNames, optionNames, unreadOptions, withBreakpoints } from "./providerOptions.ts"
 import type { StreamPart } from "./replyParts.ts"
 import { PartSequence } from "./partSequence.ts"
 import { adapterError } from "./providerError.ts"
@@ -29,6 +29,7 @@ export type AiSdkModel = LanguageModelV4 | LanguageModelV3 | LanguageModelV2
  * - `providerName`: the name the provider reads its own options under; by default the name that its package reads
  *   (`"openai"` of `"openai.responses"`)
  * - `providerNames`: further names of providers, whose options are passed on under their names
+ * - `cacheBreakpoints`: the provider options that mark where the prompt is cached
  * - `toolFiles`: the media types of the images and files in tool results that are sent as content, such as `["image/*"]`;
  *   the model reads a short text instead of any other. Default: what the provider's package is known to send
  */
@@ -45,6 +46,12 @@ export interface AiSdkOptions {
    * short text instead of any other. Default: what the provider's package is known to send.
    */
   readonly toolFiles?: ReadonlyArray<string> | undefined
+  /**
+   * The provider options of a message up to which the provider caches the prompt: `{ anthropic: { cacheControl: { type: "ephemeral" } } }`, or
+   * `{ bedrock: { cachePoint: { type: "default" } } }`. The last system message and the last two messages of each request get them. Default:
+   * none; OpenAI and Google cache without.
+   */
+  readonly cacheBreakpoints?: Readonly<Record<string, object>> | undefined
   /** Further names of providers, whose options are passed on under their names. Default: none. */
   readonly providerNames?: ReadonlyArray<string> | undefined
 }
@@ -102,6 +109,7 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
   const own = options.providerName === undefined ? optionNames(model.provider) : [options.providerName]
   const names: OptionNames = { own, others: options.providerNames }
   const files = toolFilesOf(model, options.toolFiles)
+  const { cacheBreakpoints } = options
   return {
     name,
     provider: model.provider,
@@ -111,7 +119,7 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
       if (signal.aborted) return nothing
       const controller = new AbortController()
       const abort = (): void => controller.abort(signal.reason)
-      const opening = open(model, request, { names, files, adapterOptions }, controller.signal)
+      const opening = open(model, request, { names, files, adapterOptions, cacheBreakpoints }, controller.signal)
       try {
         const stream = await unlessAborted(opening, signal, abort)
         if (stream === undefined) return nothing
@@ -135,8 +143,12 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
 const word = z.string("must_be_a_text").optional()
 const words = z.lazy(() => z.array(z.string("must_be_a_text"), "must_be_a_list of texts").optional())
 
+const marks = z
+  .record(z.string(), z.looseObject({}, "must_be_provider_options"), "must_be_an_object of provider options")
+  .optional()
+
 const optionTypes = z.strictObject(
-  { name: word, providerName: word, providerNames: words, toolFiles: words } satisfies {
+  { name: word, providerName: word, providerNames: words, toolFiles: words, cacheBreakpoints: marks } satisfies {
     readonly [Name in keyof Required<AiSdkOptions>]: z.ZodType
   },
   "must_be_an_object of options"
@@ -165,16 +177,19 @@ interface Asking {
   readonly names: OptionNames
   readonly files: ToolFiles
   readonly adapterOptions: Adapter.AdapterOptions
+  readonly cacheBreakpoints: AiSdkOptions["cacheBreakpoints"]
 }
 
 const open = async (
   model: AiSdkModel,
   request: Request,
-  { names, files, adapterOptions }: Asking,
+  { names, files, adapterOptions, cacheBreakpoints }: Asking,
   abortSignal: AbortSignal
 ): Promise<ReadableStream<StreamPart>> => {
   refuseForeignTools(request, model.provider, names)
-  const options = optionsInDialect(callOptionsOf(request, names, adapterOptions, files), model.specificationVersion)
+  const asked = callOptionsOf(request, names, adapterOptions, files)
+  const marked = { ...asked, prompt: withBreakpoints(asked.prompt, cacheBreakpoints) }
+  const options = optionsInDialect(marked, model.specificationVersion)
   const doStream: Open = (callOptions) => (model.doStream as Open).call(model, callOptions)
   const { stream } = await doStream({ ...options, abortSignal })
   return stream

@@ -6,9 +6,11 @@
  * is for the model's own provider. Objects under the names of other providers are passed on as they are: gateways and
  * clouds read several.
  *
+ * CACHE1. With `cacheBreakpoints`, the last system message and the last two messages have these options: they mark the instructions with the
+ *         tools, and the prompt up to where the next request goes on. Options that the program gave a message stay.
  * UNREAD1. Options under the name of a provider that the package of the model does not read are a warning of the response.
  */
-import type { JSONObject, SharedV4Warning } from "@ai-sdk/provider"
+import type { JSONObject, LanguageModelV4Prompt, SharedV4ProviderOptions, SharedV4Warning } from "@ai-sdk/provider"
 import { AdapterError } from "@troupe/chat/errors"
 
 /** The names that the AI SDK's packages, and the best-known others, read their options under. */
@@ -153,4 +155,20 @@ const providerData = (value: unknown): ProviderData | undefined => {
   if (typeof value !== "object" || value === null) return undefined
   const objects = Object.entries(value).filter(([, data]) => typeof data === "object" && data !== null)
   return objects.length === 0 ? undefined : Object.fromEntries<JSONObject>(objects)
+}
+
+/** The prompt with these provider options at its marks (CACHE1). */
+export const withBreakpoints = (
+  prompt: LanguageModelV4Prompt,
+  mark: Readonly<Record<string, object>> | undefined
+): LanguageModelV4Prompt => {
+  if (mark === undefined) return prompt
+  const system = prompt.findLastIndex(({ role }) => role === "system")
+  return prompt.map((message, at) => {
+    if (at !== system && at < prompt.length - 2) return message
+    const own = message.providerOptions ?? {}
+    const names = Object.keys({ ...mark, ...own })
+    const providerOptions = Object.fromEntries(names.map((name) => [name, { ...mark[name], ...own[name] }]))
+    return { ...message, providerOptions: providerOptions as SharedV4ProviderOptions }
+  })
 }

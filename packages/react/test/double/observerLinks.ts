@@ -248,6 +248,7 @@ export const chatDouble = (log: ReadonlyArray<Store.Commit> = commits) => {
     send: refused,
     cancel: refused,
     withdraw: refused,
+    compact: refused,
     retry: refused,
     resume: refused,
     approve: refused,

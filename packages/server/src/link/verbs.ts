@@ -28,6 +28,7 @@ interface Arguments {
   readonly cancel: [options?: CancelOptions]
   readonly withdraw: [input: string]
   readonly retry: []
+  readonly compact: []
   readonly resume: []
   readonly answer: [answers: Answers, options?: { readonly id?: string | undefined }]
   readonly approve: [toolCallId: string, decision: Decision]
@@ -48,6 +49,7 @@ export type Verb = keyof Arguments
  * - `cancel`: cancels the running turn, or only the one that `turn` names; with `tasks` the background tasks too
  * - `withdraw`: withdraws an input that waits; `view.inbox` lists them
  * - `retry`: runs the last question again
+ * - `compact`: makes the requests of the thread smaller, after the running turn
  * - `resume`: runs the inputs that were accepted before the last restart
  * - `answer`: gives decisions, the results of calls and a message behind them in one turn; the same `id` is used once. A message alone
  *   answers the question
@@ -73,6 +75,7 @@ export const verbs: Readonly<Record<Verb, Row>> = {
   cancel: { path: "/cancel", args: ["..."] },
   withdraw: { path: "/withdraw", args: ["input"] },
   retry: { path: "/retry", args: [] },
+  compact: { path: "/compact", args: [] },
   resume: { path: "/resume", args: [] },
   answer: { path: "/answer", args: ["...", "..."] },
   approve: { path: "/approvals/:toolCallId", args: ["toolCallId", "..."] },

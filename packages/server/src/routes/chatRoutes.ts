@@ -108,6 +108,11 @@ const retry = async (call: Call): Promise<Begins> => {
   return { chat, begin: () => chat.retry({ options: withWriter(call, chat), attempt }) }
 }
 
+const compact = async (call: Call): Promise<Begins> => {
+  const chat = await existing(call)
+  return call.begun === undefined ? { chat, begin: () => chat.compact() } : { chat, begun: call.begun }
+}
+
 const verb = verbOf(existing)
 
 /** The task while it runs, and then its end. */
@@ -151,6 +156,7 @@ const rows: Readonly<Record<Verb, Route["handle"]>> = {
   }),
   submitToolResults: handled({ body: Results, run: answering, shows: turnReply }),
   retry: handled({ body: Nothing, run: retry, shows: turnReply }),
+  compact: handled({ body: Nothing, run: compact, shows: turnReply }),
   resume: verb(Nothing, (chat) => void chat.resume()),
   cancel: verb(Cancel, (chat, options) => chat.cancel(options)),
   withdraw: verb(Withdraw, (chat, { input: id }) => chat.withdraw(id)),
@@ -168,7 +174,7 @@ const rows: Readonly<Record<Verb, Route["handle"]>> = {
 }
 
 /** The verbs that begin or continue a turn, whose events the answer can have. */
-const beginning: ReadonlySet<Verb> = new Set<Verb>(["answer", "approve", "submitToolResults", "retry"])
+const beginning: ReadonlySet<Verb> = new Set<Verb>(["answer", "approve", "submitToolResults", "retry", "compact"])
 
 const verbRoute = (of: Verb): Route => {
   const route = own("POST", `/chats/:id${verbs[of].path}`, rows[of], ...(beginning.has(of) ? [events] : []))

@@ -11,6 +11,7 @@ const args: { readonly [Name in Verb]: Parameters<ChatLink[Name]> } = {
   cancel: [{ tasks: true }],
   withdraw: ["nothing waits under this id"],
   retry: [],
+  compact: [],
   resume: [],
   answer: [{ decisions: { call: { type: "allow" } }, input: "so?" }, { id: "a1" }],
   approve: ["call", { type: "allow" }],

@@ -76,6 +76,7 @@ const requests = (task: string, waits: string): Readonly<Record<string, Readonly
   ],
   "POST /chats/:id/messages": ["/chats/c/messages?wait", { input: "And?" }],
   "POST /chats/:id/retry": ["/chats/c/retry", {}, events],
+  "POST /chats/:id/compact": ["/chats/c/compact", {}],
   "POST /chats/:id/answer": ["/chats/c/answer?wait", { input: "Yes" }],
   "POST /chats/:id/results": ["/chats/c/results", { results: { none: 1 } }],
   "POST /chats/:id/cancel": ["/chats/c/cancel", {}],

@@ -2,6 +2,7 @@
 import type { Message } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
 import { saveAtOnce } from "./postgresSave.ts"
+import { indexSome, searchQuery, searchTable } from "./postgresSearch.ts"
 import {
   type AddedItems,
   type Addition,
@@ -54,12 +55,8 @@ export const postgresDialect = (schema: string): Dialect => {
       sql: `key IN (SELECT chat FROM ${prefix}items WHERE list = ${lists.messages} AND until IS NULL AND words LIKE ?)`,
       params: [likeOf(search)]
     }),
-    search: ({ stems, where, limit }) => ({
-      sql: `SELECT id, position, body FROM ${prefix}items JOIN ${prefix}chats ON key = chat, to_tsquery('simple', ?) AS query
-        WHERE ${where.sql} AND list = ${lists.messages} AND until IS NULL AND to_tsvector('simple', words) @@ query
-        ORDER BY ts_rank(to_tsvector('simple', words), query, 1) DESC, position DESC LIMIT ?`,
-      params: [stems.map((stem) => `${stem}:*`).join(" | "), ...where.params, limit]
-    }),
+    search: (search) => searchQuery(prefix, search),
+    index: indexSome(prefix),
     recall: ({ scope, stems, limit }) => ({
       sql: `SELECT id, text, at FROM ${prefix}memories, to_tsquery('simple', ?) AS query
         WHERE scope = ? AND text IS NOT NULL AND to_tsvector('simple', text) @@ query
@@ -183,7 +180,8 @@ export const postgresAdditions = (schema: string): ReadonlyArray<Addition> => {
     waitTable(dialect, { item, number: "BIGINT", text: 'TEXT COLLATE "C"', end: "" }),
     blobTable(dialect, { number: "BIGINT", bytes: "BYTEA", end: "" }),
     waitingBlobTable(dialect, { number: "BIGINT", end: "" }),
-    memoryTable(dialect, { item, number: "BIGINT", end: "" })
+    memoryTable(dialect, { item, number: "BIGINT", end: "" }),
+    searchTable(dialect.prefix)
   ]
 }
 

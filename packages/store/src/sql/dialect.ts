@@ -81,10 +81,9 @@ export interface Dialect {
   /** The memories of a scope with one of these beginnings of words, the best first: `id`, `text` and `at`. */
   readonly recall: (recall: { readonly scope: string } & Pick<MessageSearch, "stems" | "limit">) => Query
   /**
-   * Indexes some of the messages that are not indexed, and returns whether there may be more. Without it, messages are
-   * indexed when they are added.
+   * Indexes some of the messages that are not indexed, for a search in lists or in messages, and returns whether there may be more.
    */
-  readonly index?: () => Asking<boolean>
+  readonly index: (use: "list" | "search") => Asking<boolean>
 }
 
 /** A search in messages: `where` is a condition on `id`. */

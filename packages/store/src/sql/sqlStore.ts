@@ -147,7 +147,7 @@ export class SqlStore implements Store.SessionStore {
     const filter = Store.Lists.listOptions(options, cursorOf)
     if (filter.buckets !== undefined) await this.#fill(areMissing, fillSome)
     if (filter.search !== "" && filter.prefix !== "") return this.#searchWithPrefix(filter)
-    if (filter.search !== "") await this.#index()
+    if (filter.search !== "") await this.#index("list")
     return pageOf(await this.#read("", () => this.#listing.all(filter)), filter.limit)
   }
 
@@ -170,7 +170,7 @@ export class SqlStore implements Store.SessionStore {
     const stems = Store.Lists.queryWords(query).map(Store.Lists.stemOf)
     this.#open("")
     if (stems.length === 0) return []
-    await this.#index()
+    await this.#index("search")
     const { dialect } = this.#database
     const { from, to } = prefixRange(prefix)
     const where =
@@ -230,10 +230,9 @@ export class SqlStore implements Store.SessionStore {
   }
 
   /** Indexes the messages since the last search in portions, and yields to other tasks in between. */
-  async #index(): Promise<void> {
-    const { index } = this.#database.dialect
-    if (index === undefined) return
-    while (await this.#write("", index));
+  async #index(use: Parameters<Dialect["index"]>[0]): Promise<void> {
+    const { dialect } = this.#database
+    while (await this.#write("", () => dialect.index(use)));
   }
 
   /** Completes the rows that an earlier version added, in portions. BUCKET1, WAITROW2 */

@@ -5,6 +5,7 @@ import { Testing } from "@troupe/testing"
 import { Clock } from "@troupe/otp"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, type PostgresOptions, StoreError } from "../../src/index.ts"
+import { searchQuery } from "../../src/postgres/postgresSearch.ts"
 import type { Asking } from "../../src/sql/query.ts"
 import { type Database, SqlStore } from "../../src/sql/sqlStore.ts"
 import { expectMigrated } from "../double/migrated.ts"
@@ -58,6 +59,45 @@ const failureOf = async (asked: unknown): Promise<StoreError> => {
   }
   throw new Error("it did not fail")
 }
+
+test("SOUGHT1, SOUGHT2: a search indexes what is new in portions, by the index, and a deletion deletes it", async () => {
+  const name = fresh()
+  const store = open(name)
+  const rows = async (sql: string) => Number((await queries(server.url, [sql]))[0]?.["count"])
+  const counted = () => rows(`SELECT count(*) FROM ${name}.sought`)
+  for (let chat = 0; chat < 60; chat++) {
+    const messages = Array.from({ length: 12 }, (_, at) =>
+      user(`${chat === 7 && at === 3 ? "umbrella" : "words"} ${at}`)
+    )
+    await store.append(`a/${chat}`, [{ type: "InputTaken", messages, inputs: [] }], { after: 0 })
+  }
+  const huge = user("word ".repeat(300_000))
+  await store.append("b/1", [{ type: "InputTaken", messages: [huge, user("a second umbrella")], inputs: [] }], {
+    after: 0
+  })
+  expect(await counted()).toBe(0)
+  const found = async (query: string, prefix = "") =>
+    ((await store.search?.({ query, prefix })) ?? []).map(({ chat, place }) => `${chat} ${place}`)
+  expect(await found("an umbrella", "a/")).toEqual(["a/7 3"])
+  expect(await counted()).toBe(722)
+  await store.append("a/7", [{ type: "MessagesAdded", messages: [user("another umbrella")] }], { after: 1 })
+  expect((await found("umbrellas")).toSorted()).toEqual(["a/7 12", "a/7 3", "b/1 1"])
+  expect(await counted()).toBe(723)
+  await store.rewind("a/7", 1)
+  expect(await found("another")).toEqual([])
+  await store.delete("a/7")
+  expect(await found("umbrella", "a/")).toEqual([])
+  expect(await counted()).toBe(710)
+  const { sql } = searchQuery(`${name}.`, { stems: ["umbrella"], where: { sql: "true", params: [] }, limit: 5 })
+  const text = ["'umbrella:*'", "5"].reduce((left, value) => left.replace("?", value), sql)
+  const plan = await queries(server.url, [
+    "SET enable_seqscan = off",
+    "SET enable_indexscan = off",
+    `EXPLAIN (COSTS OFF) ${text}`
+  ])
+  expect(plan.map((row) => String(row["QUERY PLAN"])).join(" ")).toContain("sought_vector")
+  await store.close()
+})
 
 describe("the store in PostgreSQL", () => {
   test.each(Testing.sessionStoreLaws((options) => postgres(server.url, { ...options, schema: fresh() })))(
