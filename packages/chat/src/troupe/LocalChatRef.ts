@@ -397,8 +397,7 @@ export class LocalChatRef implements ChatRef {
     readonly messages: number
   } {
     const { id, pid, thread } = this
-    const phase = this.#chat.view.snapshot()?.context.phase
-    return { id, process: pid?.toString(), phase, messages: thread.messages.length }
+    return { id, process: pid?.toString(), phase: this.getSnapshot()?.context.phase, messages: thread.messages.length }
   }
 
   /**

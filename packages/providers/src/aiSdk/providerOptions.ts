@@ -10,7 +10,7 @@
  *         tools, and the prompt up to where the next request goes on. Options that the program gave a message stay.
  * UNREAD1. Options under the name of a provider that the package of the model does not read are a warning of the response.
  */
-import type { JSONObject, LanguageModelV4Prompt, SharedV4ProviderOptions, SharedV4Warning } from "@ai-sdk/provider"
+import type { JSONObject, LanguageModelV4Prompt, SharedV4Warning } from "@ai-sdk/provider"
 import { AdapterError } from "@troupe/chat/errors"
 
 /** The names that the AI SDK's packages, and the best-known others, read their options under. */
@@ -169,6 +169,6 @@ export const withBreakpoints = (
     const own = message.providerOptions ?? {}
     const names = Object.keys({ ...mark, ...own })
     const providerOptions = Object.fromEntries(names.map((name) => [name, { ...mark[name], ...own[name] }]))
-    return { ...message, providerOptions: providerOptions as SharedV4ProviderOptions }
+    return { ...message, providerOptions }
   })
 }

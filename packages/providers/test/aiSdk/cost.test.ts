@@ -204,7 +204,7 @@ const blocksOf = (body: Readonly<Record<string, unknown>>) => {
     ...list(body["system"]),
     ...list(body["messages"]).flatMap((one) => list(one["content"]))
   ]
-  const texts = blocks.map(({ cache_control: _, ...block }) => JSON.stringify(block))
+  const texts = blocks.map((block) => JSON.stringify({ ...block, cache_control: undefined }))
   return { texts, marks: blocks.flatMap(({ cache_control: mark }, at) => (mark === undefined ? [] : [at])) }
 }
 
@@ -217,7 +217,9 @@ test("CACHE1: with breakpoints a provider that caches by marks has read 90 % of 
     const claude = createAnthropic({
       ...key,
       fetch: async (_, init) => {
-        const { texts, marks } = blocksOf(JSON.parse(String(init?.body)) as Record<string, unknown>)
+        const { texts, marks } = blocksOf(
+          JSON.parse(typeof init?.body === "string" ? init.body : "{}") as Record<string, unknown>
+        )
         most.push(marks.length)
         const before = (at: number) => texts.slice(0, at + 1).join("\n")
         const read = marks
@@ -239,11 +241,11 @@ test("CACHE1: with breakpoints a provider that caches by marks has read 90 % of 
         ])()
       }
     })
-    const prices = Engine.prices({ claude: { input: 10, cachedInput: 1, cacheWriteInput: 12.5, output: 10 } })
+    const ofClaude = Engine.prices({ claude: { input: 10, cachedInput: 1, cacheWriteInput: 12.5, output: 10 } })
     const troupe = await Troupe.start({
       adapter: aiSdk(claude("claude"), { cacheBreakpoints }),
       instructions: "You are kind, and you answer with few words.",
-      prices
+      prices: ofClaude
     })
     const chat = await troupe.chat("a")
     for (let turn = 0; turn < 50; turn++) await chat.send(`The question ${turn}, in some words.`).result()
