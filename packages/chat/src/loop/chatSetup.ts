@@ -11,8 +11,7 @@
 import { StateMachine } from "@troupe/otp"
 import { type DoneActorEvent, type ErrorActorEvent, setup } from "xstate"
 import { chatActors, chatEffects } from "./chatActors.ts"
-import { afterHooks, isFailure, mustAnnounce, mustBegin, mustReport, withoutHooks } from "./lifecycleHooks.ts"
-import { changesOf } from "../memory/index.ts"
+import { afterHooks, mustAnnounce, mustBegin, mustReport, rememberedBy, withoutHooks } from "./lifecycleHooks.ts"
 import {
   acceptedAgain,
   arrivalsLost,
@@ -62,13 +61,6 @@ export const savingOf = ({ context }: { readonly context: ChatContext }): Saving
 const takesOf = ({ inbox, before }: ChatContext): ReadonlyArray<string> => {
   const takes = Inbox.takes(inbox)
   return before?.inputs === undefined ? takes : [...takes, ...before.inputs]
-}
-
-/** What the turn that has ended changes of the memories (MEMO1). */
-const rememberedBy = ({ result, turn, record: { thread, inputs = [] } }: ChatContext) => {
-  if (result === undefined || turn?.compacts === true || isFailure(original(result))) return undefined
-  const continues = turn?.messages.every(({ role }) => role === "tool") === true
-  return changesOf(thread.messages, inputs[0], continues)
 }
 
 /** The record to commit: the rows of the inputs that it has in its thread leave with it. */

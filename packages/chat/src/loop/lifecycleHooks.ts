@@ -19,6 +19,7 @@
  */
 import type { ChatContext, ChatEvent, Verdict } from "./chatContext.ts"
 import { type ChatResult, type Conversation, isNudge } from "../record/index.ts"
+import { changesOf } from "../memory/index.ts"
 import type { Message, UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { begunWith } from "./beginTurn.ts"
@@ -75,9 +76,15 @@ const failures: ReadonlySet<string> = new Set([
   "hook_crashed"
 ])
 
-/** Whether a turn ended by failure. */
-export const isFailure = ({ haltedReason, metadata }: Pick<ChatResult, "haltedReason" | "metadata">): boolean =>
+const isFailure = ({ haltedReason, metadata }: Pick<ChatResult, "haltedReason" | "metadata">): boolean =>
   failures.has(haltedReason) || metadata["haltHook"] !== undefined
+
+/** What the turn that has ended changes of the memories (MEMO1). */
+export const rememberedBy = ({ result, turn, record: { thread, inputs = [] } }: ChatContext) => {
+  if (result === undefined || turn?.compacts === true || isFailure(original(result))) return undefined
+  const continues = turn?.messages.every(({ role }) => role === "tool") === true
+  return changesOf(thread.messages, inputs[0], continues)
+}
 
 /** The hooks that are due, with the data they read. `stopping` is whether the turn is to stop (HOOK5). */
 export type DueHooks = {
