@@ -108,11 +108,13 @@ const hasOnlyParts = (type: z.ZodType): type is z.ZodObject => {
 const issuesOf = (type: z.ZodType, value: unknown): ReadonlyArray<z.core.$ZodIssue> => {
   if (!hasOnlyParts(type) || !isRecord(value)) return type.safeParse(value).error?.issues ?? []
   const shape: Readonly<Record<string, z.core.$ZodType>> = type.shape
-  const issues = Object.entries(shape).flatMap(([name, part]) =>
-    value[name] === undefined && part instanceof z.ZodOptional
-      ? []
-      : (z.safeParse(part, value[name]).error?.issues ?? []).map((issue) => ({ ...issue, path: [name, ...issue.path] }))
-  )
+  const issues: Array<z.core.$ZodIssue> = []
+  for (const name in shape) {
+    const part = shape[name]
+    if (part === undefined || (value[name] === undefined && part instanceof z.ZodOptional)) continue
+    for (const issue of z.safeParse(part, value[name]).error?.issues ?? [])
+      issues.push({ ...issue, path: [name, ...issue.path] })
+  }
   const keys = type.def.catchall === undefined ? [] : Object.keys(value).filter((name) => !Object.hasOwn(shape, name))
   return keys.length === 0
     ? issues

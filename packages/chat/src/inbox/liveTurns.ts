@@ -23,10 +23,8 @@ export class LiveTurns extends SparseMap<string, Turn> {
     this.#parts = parts
   }
 
-  /** The live part of a turn; it is made if it was not added. */
-  live(id: string): Turn {
-    const known = this.all.get(id)
-    if (known !== undefined) return known
+  /** Makes the live part of a turn that was not added: of a turn in plain data, or after a restart. */
+  made(id: string): Turn {
     const made = this.#parts.turn?.(id)
     if (made === undefined) throw new Error(`the chat has no turn ${id}`)
     this.set(id, made)

@@ -212,7 +212,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
 
   /** The live part of a turn. */
   turn(id: string): Turn {
-    return this.turns.live(id)
+    return this.turns.all.get(id) ?? this.turns.made(id)
   }
 
   /** The live part of a turn, if it was added or made. */
