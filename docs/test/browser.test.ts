@@ -90,7 +90,9 @@ describe("the site", { skip: place === null }, () => {
     await visit("/", async (page) => {
       await page.keyboard.press("Control+k")
       await page.getByRole("searchbox").fill("back-pressure between processes")
-      await page.locator('.VPLocalSearchBox .result[href^="/back-pressure"]').first().waitFor()
+      const found = page.locator('.VPLocalSearchBox .result[href^="/back-pressure"]').first()
+      await found.waitFor()
+      expect(await found.isVisible()).toBe(true)
     })
   })
 })
