@@ -124,6 +124,7 @@ const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
       return owner.options?.blobs?.read(blob)
     },
     ...(owner.options?.chat?.past === undefined ? {} : { past: pastOf(living) }),
+    ...(owner.options?.chat?.tasks === undefined ? {} : { tasks: tasksOf(living) }),
     ...(owner.options?.chat?.memories === undefined ? {} : { memories: memoriesOf(living) }),
     ...(owner.options?.chat?.subagent === undefined
       ? {}
@@ -150,6 +151,11 @@ const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
 const pastOf = (living: () => ChatHandle): NonNullable<ChatHandle["past"]> => ({
   messages: () => living().past?.messages() ?? [],
   search: async (query, options) => living().past?.search(query, options) ?? []
+})
+
+const tasksOf = (living: () => ChatHandle): NonNullable<ChatHandle["tasks"]> => ({
+  list: () => living().tasks?.list() ?? [],
+  cancel: async (task) => living().tasks?.cancel(task)
 })
 
 const memoriesOf = (living: () => ChatHandle): NonNullable<ChatHandle["memories"]> => ({

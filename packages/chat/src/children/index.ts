@@ -1,5 +1,5 @@
 /** The child chats and the background tasks of tool calls: their processes, and how their ends reach the chat. */
-export { BackgroundTasks } from "./backgroundTasks.ts"
+export { BackgroundTasks, tasksFor } from "./backgroundTasks.ts"
 export type { TaskedChat } from "./taskReport.ts"
 export { ChildChats } from "./childChats.ts"
 export { withoutLimit } from "./childWaits.ts"

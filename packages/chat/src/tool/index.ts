@@ -19,6 +19,7 @@ export type {
   ChatHandle,
   ChatMemories,
   ChatPast,
+  ChatTasks,
   Engine,
   Parameters,
   ParsedArguments,

@@ -83,6 +83,8 @@ export interface ChatHandle {
   readonly waitFor?: ((questions: ReadonlyArray<PersonQuestion>, state?: unknown) => Promise<Returned>) | undefined
   /** The decisions about the questions of this call, when it runs again with them. */
   readonly answered?: Answered | undefined
+  /** The background tasks of the chat; only a chat of a Troupe has them, and not that of a sub-agent. */
+  readonly tasks?: ChatTasks | undefined
   /** The memories of the scope of the chat; only a chat of a Troupe whose store keeps memories has them. */
   readonly memories?: ChatMemories | undefined
   /** Runs a child chat, for the tools of sub-agents; only a chat of a Troupe can. */
@@ -102,6 +104,19 @@ export interface ChatPast {
     query: string,
     options: { readonly limit: number; readonly prefix?: string | undefined }
   ) => Promise<ReadonlyArray<{ readonly chat: string; readonly place: number; readonly message: Message }>>
+}
+
+/** The background tasks of a chat. */
+export interface ChatTasks {
+  /** The tasks whose end the thread does not have; `seconds` is how long ago a task began. */
+  readonly list: () => ReadonlyArray<{
+    readonly task: string
+    readonly tool: string
+    readonly status: string
+    readonly seconds: number
+  }>
+  /** Cancels a task; resolves when its work has ended. Rejects with a `SessionError` (`unknown_task`) for any other id. */
+  readonly cancel: (task: string) => Promise<void>
 }
 
 /** The memories that a chat can use, of one scope. */
