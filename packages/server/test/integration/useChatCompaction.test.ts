@@ -1,0 +1,71 @@
+// @vitest-environment jsdom
+import { useChat } from "@ai-sdk/react"
+import { Fake } from "@troupe/chat"
+import { Compaction } from "@troupe/chat/compaction"
+import { act, cleanup, renderHook, waitFor } from "@testing-library/react"
+import { DefaultChatTransport, type UIMessage } from "ai"
+import { afterEach, expect, it } from "vitest"
+import { serving } from "../double/serving.ts"
+
+afterEach(cleanup)
+
+const many = "a few words that fill the request ".repeat(30)
+
+interface Commit {
+  readonly seq: number
+  readonly messages: ReadonlyArray<{ readonly content: string }>
+}
+
+const textOf = (message: UIMessage | undefined): string =>
+  message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("") ?? ""
+
+it("useChat of @ai-sdk/react sees that a compaction ran, and has the whole history of the chat", async () => {
+  const adapter = Fake.make({
+    respond: ({ messages }) => [
+      { text: JSON.stringify(messages).includes("Write the summary.") ? "They talked." : many },
+      { finish: "stop" }
+    ]
+  })
+  const compaction = Compaction.make({ maxTokens: 1_500, strategies: [Compaction.summarise()] })
+  const { url, troupe } = await serving({ adapter, compaction })
+  const notified: Array<{
+    readonly upTo: number
+    readonly tokens: { readonly before: number; readonly after: number }
+  }> = []
+  const transport = new DefaultChatTransport<UIMessage>({ api: `${url}/api/chat` })
+  const { result } = renderHook(() =>
+    useChat({
+      id: "c",
+      transport,
+      onData: ({ type, data }) => {
+        if (type === "data-troupe-compacted") notified.push(data as (typeof notified)[number])
+      }
+    })
+  )
+  const inputs = Array.from({ length: 6 }, (_, turn) => `${turn}: ${many}`)
+  for (const text of inputs) {
+    await act(() => result.current.sendMessage({ text }))
+    await waitFor(() => expect(result.current.status).toBe("ready"))
+  }
+  const asked = adapter.requests.filter(({ messages }) => JSON.stringify(messages).includes("Write the summary."))
+  expect(notified.length).toBe(asked.length)
+  expect(notified.length).toBeGreaterThan(0)
+  for (const { tokens } of notified) expect(tokens.after).toBeLessThan(tokens.before)
+  expect(notified.at(-1)?.upTo).toBe((await troupe.chat("anna/c")).thread.compaction?.upTo)
+  expect(adapter.requests.at(-1)?.messages.length).toBeLessThan(11)
+
+  // The messages of the client, those that the server gives a new client, and the pages of the history are the whole thread.
+  const said = inputs.flatMap((text) => [text, many])
+  expect(result.current.messages.map(textOf)).toEqual(said)
+  expect(JSON.stringify(result.current.messages)).not.toContain("troupe-compacted")
+  const loaded = (await (await fetch(`${url}/api/chat/c/messages`)).json()) as { readonly messages: Array<UIMessage> }
+  expect(loaded.messages.map(textOf)).toEqual(said)
+  const pages: Array<ReadonlyArray<Commit>> = []
+  do {
+    const reply = await fetch(`${url}/chats/c/history?limit=5&after=${pages.at(-1)?.at(-1)?.seq ?? 0}`)
+    pages.push(((await reply.json()) as { readonly commits: ReadonlyArray<Commit> }).commits)
+  } while (pages.at(-1)?.length === 5)
+  expect(pages.length).toBeGreaterThan(2)
+  const commits = pages.flat()
+  expect(commits.flatMap(({ messages }) => messages.map(({ content }) => content))).toEqual(said)
+})
