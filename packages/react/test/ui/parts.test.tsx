@@ -118,6 +118,81 @@ test("a question has a button for each choice, and its field keeps an answer tha
   page.unmount()
 })
 
+describe("a question with a schema", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      name: { type: "string", title: "Your name", description: "As on the card", pattern: "(a+)+$" },
+      mail: { type: "string", format: "email" },
+      count: { type: "integer", minimum: 1, default: 2 },
+      gift: { type: "boolean", title: "As a gift", default: true },
+      size: { type: "string", enum: ["s", "l"], enumNames: ["Small", "Large"], default: "l" },
+      colour: { type: "string", oneOf: [{ const: "#f00", title: "Red" }] },
+      extras: {
+        type: "array",
+        title: "Extras",
+        items: { anyOf: [{ const: "bow", title: "A bow" }, { const: "card" }] }
+      },
+      submit: { type: "string" }
+    },
+    required: ["name", "size"]
+  }
+  const asked = (onAnswer: (answer: string) => Promise<unknown>, options: object = { schema }) => {
+    const declined: Array<true> = []
+    const decline = async () => declined.push(true)
+    const page = render(
+      <Question question="What to send?" options={{ ...options }} onAnswer={onAnswer} onDecline={decline} />
+    )
+    return { page, declined }
+  }
+
+  test("has a labelled field for each property, and answers with their JSON; an empty field is left out", async () => {
+    const answers: Array<unknown> = []
+    const { page } = asked(async (answer) => answers.push(JSON.parse(answer)))
+    screen.getByRole("form", { name: "What to send?" })
+    const name = screen.getByRole("textbox", { name: "Your name", description: "As on the card" })
+    expect(name.getAttribute("pattern")).toBe(null)
+    await act(async () => press("Answer"))
+    expect(answers).toEqual([])
+    fireEvent.change(name, { target: { value: "Ada" } })
+    fireEvent.change(screen.getByRole("spinbutton", { name: /^count/ }), { target: { value: "3" } })
+    fireEvent.click(screen.getByRole("checkbox", { name: "As a gift" }))
+    const size = screen.getByRole("combobox", { name: "size" })
+    expect(size).toHaveProperty("value", "l")
+    fireEvent.change(size, { target: { value: "s" } })
+    screen.getByRole("option", { name: "Red" })
+    screen.getByRole("group", { name: "Extras" })
+    fireEvent.click(screen.getByRole("checkbox", { name: "A bow" }))
+    fireEvent.change(screen.getByRole("textbox", { name: /^submit/ }), { target: { value: "x" } })
+    expect(screen.getByRole("textbox", { name: /^mail/ }).getAttribute("type")).toBe("email")
+    await act(async () => press("Answer"))
+    expect(answers).toEqual([{ name: "Ada", count: 3, gift: false, size: "s", extras: ["bow"], submit: "x" }])
+    page.unmount()
+  })
+
+  test("keeps its fields when the answer is refused, and can be declined", async () => {
+    const { page, declined } = asked(() => Promise.reject(new Error("no such name")))
+    fireEvent.change(screen.getByRole("textbox", { name: "Your name" }), { target: { value: "Ada" } })
+    await act(async () => press("Answer"))
+    expect(screen.getByRole("alert").textContent).toBe("no such name")
+    expect(screen.getByRole("textbox", { name: "Your name" })).toHaveProperty("value", "Ada")
+    await act(async () => press("Decline"))
+    expect(declined).toEqual([true])
+    page.unmount()
+  })
+
+  test.each([
+    { schema: { type: "object", properties: { to: { type: "object" } } } },
+    { schema: { type: "object", properties: { to: null } } },
+    { schema: { type: "array" } },
+    { schema: "object" }
+  ])("that is no form, as %j, has one field for text", async (options) => {
+    const { page } = asked(async () => {}, options)
+    expect(screen.getAllByRole("textbox", { name: "What to send?" })).toHaveLength(1)
+    page.unmount()
+  })
+})
+
 describe("a list", () => {
   const Rows = ({ items }: { readonly items: ReadonlyArray<string> }) => {
     const { rows, hold } = useStillRows(items, (item) => item)

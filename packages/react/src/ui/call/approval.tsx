@@ -54,6 +54,7 @@ export const Approval = ({ approval, onDecide, children, className, undoMs, cloc
           question={kind === "question" ? reason : `The result of ${toolCall.name}`}
           options={options}
           onAnswer={(value) => decide({ type: "result", value })}
+          onDecline={options?.["schema"] === undefined ? undefined : () => decide({ type: "deny" })}
         >
           <p>
             {who}

@@ -127,6 +127,7 @@ const Reply = ({ wait, waiting: { approve, answer }, ...undo }: ReplyProps) => {
       options={wait.options}
       isNamed
       onAnswer={(given) => answer(wait, given)}
+      onDecline={wait.options?.["schema"] === undefined ? undefined : () => approve(wait, { type: "deny" })}
     />
   )
 }
