@@ -48,7 +48,7 @@ const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
     page("The human inbox", "/human-inbox"),
     page("Hooks", "/hooks"),
     page("Dispatch without a chat", "/dispatch"),
-    page("MCP", "/mcp"),
+    page("MCP client", "/mcp"),
     page("Finding tools", "/finding-tools"),
     page("Skills", "/skills")
   ]),
@@ -66,6 +66,7 @@ const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
     page("Components", "/components"),
     page("The observer", "/observer"),
     page("Protocols", "/protocols"),
+    page("MCP server", "/mcp-server"),
     page("Posted messages", "/posts"),
     page("Deploying", "/deploying"),
     page("Many machines", "/scaling"),
