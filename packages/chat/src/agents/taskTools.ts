@@ -1,5 +1,5 @@
 /**
- * The tools by which a model sees and cancels the background tasks of its chat.
+ * The tools by which a model sees, awaits and cancels the background tasks of its chat.
  *
  * Owns: nothing. The live chat of the call has the tasks.
  *
@@ -15,11 +15,15 @@ const tasksOf = ({ chat }: ToolContext): ChatTasks | undefined => chat?.tasks
 const noTasks = () =>
   error("This chat has no background tasks; use the tool in a chat of a Troupe that is no sub-agent")
 
+/** The longest wait, in seconds. */
+const mostSeconds = 600
+
 /**
- * Makes the tools `list_tasks` and `cancel_task`, by which a model sees and cancels the background tasks of its chat.
+ * Makes the tools `list_tasks`, `wait_tasks` and `cancel_task`, by which a model sees, awaits and cancels the background tasks of its chat.
  *
  * **Details**: `list_tasks` returns each task whose end the thread does not have: its `task`, its `tool`, its `status` and its `seconds`.
- * A `waiting` task waits for a person. `cancel_task` takes the id of a task, and returns when its work has ended.
+ * A `waiting` task waits for a person. `wait_tasks` takes 1 to 600 `seconds`, and returns the tasks with its `reason`: `ended` at the first
+ * end of a task, `message` when an input waits for the chat, `time` when the seconds are over, or `none` without a task. `cancel_task` takes the id of a task, and returns when its work has ended.
  */
 export const tasks = (): ReadonlyArray<Tool> => [
   tool({
@@ -32,6 +36,21 @@ export const tasks = (): ReadonlyArray<Tool> => [
       const own = tasksOf(context)
       if (own === undefined) return noTasks()
       return { tasks: own.list() }
+    }
+  }),
+  tool({
+    name: "wait_tasks",
+    description:
+      "Waits until a background task of this conversation ends, a message comes, or the seconds are over. Returns the tasks.",
+    parameters: z.strictObject({ seconds: z.number().min(1).max(mostSeconds) }),
+    effect: "read",
+    // The call has the time of the longest wait, and some more.
+    timeoutMs: (mostSeconds + 60) * 1_000,
+    execute: async ({ seconds }, context) => {
+      const own = tasksOf(context)
+      if (own === undefined) return noTasks()
+      const reason = await own.wait({ seconds, signal: context.signal })
+      return { reason, tasks: own.list() }
     }
   }),
   tool({

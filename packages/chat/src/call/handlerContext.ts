@@ -155,7 +155,8 @@ const pastOf = (living: () => ChatHandle): NonNullable<ChatHandle["past"]> => ({
 
 const tasksOf = (living: () => ChatHandle): NonNullable<ChatHandle["tasks"]> => ({
   list: () => living().tasks?.list() ?? [],
-  cancel: async (task) => living().tasks?.cancel(task)
+  cancel: async (task) => living().tasks?.cancel(task),
+  wait: async (options) => living().tasks?.wait(options) ?? "none"
 })
 
 const memoriesOf = (living: () => ChatHandle): NonNullable<ChatHandle["memories"]> => ({

@@ -32,16 +32,7 @@ import {
   tasksOf
 } from "../record/index.ts"
 import type { Message } from "../model/index.ts"
-import {
-  type BackgroundCall,
-  type ChatHandle,
-  type ChatTasks,
-  digest,
-  type Returned,
-  type SubagentCall,
-  TaskBegan,
-  type Tool
-} from "../tool/index.ts"
+import { type BackgroundCall, digest, type Returned, type SubagentCall, TaskBegan, type Tool } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped, type ShownTask } from "../view/index.ts"
 import { cancelledBefore, endOf, interrupted, undecided, waitIn } from "./taskEnd.ts"
@@ -361,22 +352,6 @@ export class BackgroundTasks {
     this.#home.living(chat)?.changed(this.list(chat))
   }
 }
-
-/** The tasks of a chat, for its tools (TASKTOOL1). */
-export const tasksFor = (
-  tasks: BackgroundTasks,
-  chat: string,
-  { clock, agent }: { readonly clock: TasksHome["clock"]; readonly agent: string | undefined }
-): Pick<ChatHandle, "tasks" | "background"> => ({
-  tasks: { list: () => shownTo(tasks.list(chat), clock.now()), cancel: (id) => tasks.cancel(chat, id) },
-  background: (call) => tasks.begin(chat, agent, call)
-})
-
-/** The tasks as a model reads them. */
-const shownTo = (tasks: ReadonlyArray<ShownTask>, now: number): ReturnType<ChatTasks["list"]> =>
-  tasks.map(({ id: task, tool, status, startedAt }) => {
-    return { task, tool, status, seconds: Math.max(0, Math.round((now - startedAt) / 1_000)) }
-  })
 
 const refused = ({ toolCall }: BackgroundCall, maxTasks: number): HandlerResult.Failed => {
   const message = `${maxTasks} background tasks run for this chat, and no more may; call ${toolCall.name} again when one of them has ended`

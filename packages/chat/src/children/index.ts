@@ -1,5 +1,6 @@
 /** The child chats and the background tasks of tool calls: their processes, and how their ends reach the chat. */
-export { BackgroundTasks, tasksFor } from "./backgroundTasks.ts"
+export { BackgroundTasks } from "./backgroundTasks.ts"
+export { tasksFor } from "./chatTasks.ts"
 export type { TaskedChat } from "./taskReport.ts"
 export { ChildChats } from "./childChats.ts"
 export { withoutLimit } from "./childWaits.ts"

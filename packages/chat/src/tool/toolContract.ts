@@ -117,6 +117,14 @@ export interface ChatTasks {
   }>
   /** Cancels a task; resolves when its work has ended. Rejects with a `SessionError` (`unknown_task`) for any other id. */
   readonly cancel: (task: string) => Promise<void>
+  /**
+   * Resolves at the first end of a task (`ended`), when an input waits for the chat (`message`), when the time is over (`time`), or when the
+   * signal is aborted (`cancelled`); at once with `none` without a task.
+   */
+  readonly wait: (options: {
+    readonly seconds: number
+    readonly signal: AbortSignal
+  }) => Promise<"ended" | "message" | "time" | "cancelled" | "none">
 }
 
 /** The memories that a chat can use, of one scope. */

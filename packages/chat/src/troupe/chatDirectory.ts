@@ -30,9 +30,9 @@ import { FamilyMember } from "./familyMember.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../live/index.ts"
-import { acceptFiles, blobsIn, ChatLife, hasOther, mayAct, tasksOf } from "./chatLife.ts"
+import { acceptFiles, blobsIn, ChatLife, hasOther, mayAct, taskHandle, tasksOf } from "./chatLife.ts"
 import type { BackgroundTasks } from "../children/index.ts"
-import { ChildChats, tasksFor, withoutLimit } from "../children/index.ts"
+import { ChildChats, withoutLimit } from "../children/index.ts"
 import type { TreeBounds } from "../family/index.ts"
 import type { SupervisionTree } from "../live/index.ts"
 import type { ChatHandle } from "../tool/index.ts"
@@ -482,8 +482,7 @@ const handleOf = (
       subagent: (call) => children.run(living.ref.id, call),
       message: (call) => mailOf(parts, chats, children).send(living.ref.id, call)
     }),
-    // The chat of a sub-agent ends with its call, so that nobody gets the end of a task.
-    ...(isChildId(living.ref.id) ? {} : tasksFor(chats.tasks, living.ref.id, { clock: parts.system.clock, agent }))
+    ...taskHandle(chats.tasks, living.chat, { clock: parts.system.clock, agent })
   }
 
 const ofTroupe = new WeakMap<object, ChatDirectory>()
