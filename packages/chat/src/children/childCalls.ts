@@ -10,6 +10,8 @@
  * SUB19. The record of a chat has at most `maxKnownAgents` children. When a further one begins, the chat forgets the child that began first
  *         of those that rest. A call for an agent that is forgotten, or never was, fails with `child_refused`, and the model reads which ones
  *         there are.
+ * SUB20. When a task ends while its child waits for a person, the next call of the child ends that wait first: nothing runs of what waited.
+ *         While the task waits with the child, another call fails with `child_refused`.
  */
 import { haltedText } from "../call/index.ts"
 import type { ChatContext } from "../loop/index.ts"
@@ -21,6 +23,7 @@ import {
   childOfCall,
   type ChildWait,
   type Conversation,
+  endIn,
   shortIdOf,
   type UserInput,
   withShortId
@@ -161,15 +164,30 @@ export const turnOf = (
   return !running && lastHaltedReason !== "cancelled" ? undefined : child.retry()
 }
 
-/** The failure of a call for a child that waits for a person: the answer is for the call that waits. */
-export const stillAsks = (
+/** Whether the last call of a child was of a task whose end the thread of its parent has. */
+const isOfEndedTask = ({ thread }: Conversation, parent: Conversation | undefined, child: string): boolean => {
+  const last = thread.messages.map((message) => calledBy(message)).findLast((called) => called !== undefined)
+  const task = last?.key ?? child.slice(child.lastIndexOf("-") + 1)
+  return parent?.thread.messages.some((message) => endIn(message, task) !== undefined) === true
+}
+
+/**
+ * The failure of a call for a child that waits for a person: the answer is for the call that waits. If that was a task that has ended,
+ * `endWait` ends the wait (SUB20).
+ */
+export const stillAsks = async (
   { id, context }: { readonly id: string; readonly context: ChatContext | undefined },
-  wait: ChildWait | undefined,
-  call: SubagentCall
-): HandlerResult.Failed | undefined => {
+  { wait, parent }: { readonly wait: ChildWait | undefined; readonly parent: Conversation | undefined },
+  call: SubagentCall,
+  endWait: () => Promise<void>
+): Promise<HandlerResult.Failed | undefined> => {
   if (context === undefined || wait !== undefined) return undefined
   if (context.record.known?.includes(inputOf(call).id) === true || asksOf({ id, context }).length === 0)
     return undefined
+  if (isOfEndedTask(context.record, parent, id)) {
+    await endWait()
+    return undefined
+  }
   const message = `the agent ${call.child ?? call.agent} waits for a person; call it again when it has answered`
   return failed(call, "child_refused", message)
 }

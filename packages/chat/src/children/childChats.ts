@@ -57,7 +57,10 @@ import {
 import { type Answering, answering, decisionsFor } from "./childWaits.ts"
 
 /** The address of a child whose process has started. */
-interface ChildRef extends Answering, Sending {}
+interface ChildRef extends Answering, Sending {
+  /** Ends the wait of the child. */
+  readonly cancel: () => Promise<void>
+}
 
 /** A turn that ends. */
 interface Ended {
@@ -338,9 +341,7 @@ export class ChildChats {
       if (!this.#isOf(id, run) || call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
       call.progress({ chat: id, agent: call.agent })
       if (call.events) this.#home.follow(run.parent, id, call)
-      const refused =
-        stillAsks({ id, context: this.#home.living(id)?.context }, run.wait, call) ??
-        (await this.#refused(id, run, call))
+      const refused = (await this.#stillAsks(id, run, call, ref)) ?? (await this.#refused(id, run, call))
       if (refused !== undefined) return refused
       try {
         await turnOf(this.#home.living(id)?.context, ref, inputOf(call), run.account.counted)?.result()
@@ -352,6 +353,12 @@ export class ChildChats {
         if (!hasDied || crashes === mostCrashes || !Process.isAlive(run.pid)) throw error
       }
     }
+  }
+
+  #stillAsks(id: string, { wait, parent }: Run, call: SubagentCall, ref: ChildRef): ReturnType<typeof stillAsks> {
+    const { living } = this.#home
+    const child = { id, context: living(id)?.context }
+    return stillAsks(child, { wait, parent: living(parent)?.context?.record }, call, () => ref.cancel())
   }
 
   /** Gives the child the answers that it waits for (SUB11). A turn that ends in an error is the last. */

@@ -11,6 +11,7 @@ import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 import { memory } from "../../src/store/Store.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
+import { shortIdOf } from "../../src/record/index.ts"
 import { childrenIn } from "../double/subagents.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
@@ -21,6 +22,8 @@ const check = leakCheck()
 
 const boss = ({ messages }: Request): Script => {
   const last = said(messages.at(-1))
+  const [verb, agent, input] = last.split(" ")
+  if (verb === "again") return calls(["research", { agent, input }])
   return last.startsWith("go") ? calls(["research", { input: last.slice(3) }]) : says(`boss read ${last}`)
 }
 
@@ -368,4 +371,57 @@ test("BG10 decisions about a task and about the chat's own call are one answer",
   expect(after.haltedReason).toBe("completed")
   await until(() => written.length === 2)
   await ended(chat)
+})
+
+/** Ends the task of a chat while its agent waits, and calls that agent again. */
+const calledAgain = async (
+  { troupe, store }: Pick<Awaited<ReturnType<typeof team>>, "troupe" | "store">,
+  end: (chat: LocalChatRef) => Promise<unknown>
+) => {
+  const chat = await troupe.chat("c")
+  await chat.send("go write").result()
+  await waiting(chat)
+  await end(chat)
+  await ended(chat)
+  const [child = ""] = await childrenIn(store)
+  await chat.send(`again ${shortIdOf(child, "research")} write`).result()
+  await waiting(chat)
+  await chat.approve("c0/~/c0", allow).result()
+  const done = () => chat.thread.messages.filter((message) => /^The background task .*: done/u.test(said(message)))
+  await until(() => done().length === 1)
+  return { child, children: await childrenIn(store), end: said(done()[0]) }
+}
+
+test("SUB20 an agent whose task was cancelled while it waited is called again, and its former wait is over", async () => {
+  const made = await team()
+  const { child, children, end } = await calledAgain(made, async (chat) => {
+    const [task] = await chat.tasks()
+    await chat.cancelTask(task?.id ?? "")
+  })
+  expect(children).toEqual([child])
+  expect(end).toContain("written 1")
+  expect(made.written).toHaveLength(1)
+})
+
+test("SUB20 an agent whose task expired while it waited is called again, and its former wait is over", async () => {
+  const made = await team({ suspendedTtlMs: 1_000 })
+  const { child, children, end } = await calledAgain(made, () => made.clock.advance(1_000))
+  expect(children).toEqual([child])
+  expect(end).toContain("written 1")
+  expect(made.written).toHaveLength(1)
+})
+
+test("SUB20 another call of an agent whose task waits is refused, and the wait is as before", async () => {
+  const made = await team()
+  const chat = await made.troupe.chat("c")
+  await chat.send("go write").result()
+  await waiting(chat)
+  const [child = ""] = await childrenIn(made.store)
+  await chat.send(`again ${shortIdOf(child, "research")} write`).result()
+  await until(() => lastOf(chat).includes("has ended: failed."))
+  expect(lastOf(chat)).toContain("waits for a person")
+  expect(approvals(chat)).toHaveLength(1)
+  await chat.approve("c0/~/c0", allow).result()
+  await until(() => lastOf(chat).includes("has ended: done."))
+  expect(made.written).toHaveLength(1)
 })
