@@ -5,7 +5,7 @@
  */
 
 /** A value that a person can choose, with its text. */
-export interface Choice {
+interface Choice {
   readonly value: string
   readonly label: string
 }
