@@ -95,8 +95,9 @@ const bounded = (adapter: ReturnType<typeof aiSdk>) => {
   const judge = Compaction.make({ maxTokens: maxTokens + 1, at: 1 })
   const large: Array<number> = []
   const stream: typeof adapter.stream = (request, options) => {
-    if (judge.isDue({ thread: { messages: request.messages } }, { tools: request.tools }))
-      large.push(request.messages.length)
+    const instructions = request.messages.flatMap((message) => (message.role === "system" ? [message.content] : []))[0]
+    const messages = request.messages.filter(({ role }) => role !== "system")
+    if (judge.isDue({ thread: { messages } }, { instructions, tools: request.tools })) large.push(messages.length)
     return adapter.stream(request, options)
   }
   return { adapter: { ...adapter, stream }, large }

@@ -1,0 +1,70 @@
+import { Session } from "node:inspector/promises"
+import { expect, test } from "vitest"
+import { make } from "../../src/compaction/makeCompactor.ts"
+import { Fake, Troupe, type TroupeOptions } from "../../src/index.ts"
+import { assistant, user } from "../../src/model/Message.ts"
+import { memory } from "../../src/store/Store.ts"
+import { dearer, type Measured } from "./cost.ts"
+
+/** What is linear in the messages would cost a hundred times as much. */
+const bound = 5
+const compaction = make({ maxTokens: 1_000_000 })
+const adapter = Fake.make({ respond: () => [{ text: "Well." }, { finish: "stop" }] })
+
+/** Turns of a chat with so many messages, of which a compaction leaves out all but the last 50. */
+const turnsOf = async (count: number): Promise<Measured & { readonly stop: () => Promise<void> }> => {
+  const store = memory()
+  const messages = Array.from({ length: count }, (_, at) => (at % 2 === 0 ? user(`said ${at}`) : assistant("Well.")))
+  const left = { upTo: count - 50, kept: [], summary: "They talked.", tokens: { before: 2, after: 1 } }
+  await store.append("c", [
+    { type: "MessagesAdded", messages },
+    { type: "Compacted", compaction: left }
+  ])
+  const troupe = await Troupe.start({ adapter, store, compaction })
+  const chat = await troupe.chat("c")
+  return {
+    run: async () => {
+      for (let turn = 0; turn < 20; turn++) expect((await chat.send("On").result()).haltedReason).toBe("completed")
+    },
+    stop: async () => {
+      expect(adapter.requests.at(-1)?.messages.length).toBeLessThan(1_000)
+      await troupe.stop()
+    }
+  }
+}
+
+test("a turn of a compacted chat costs behind 10,000 messages what it costs behind 100", async () => {
+  const [many, few] = [await turnsOf(10_000), await turnsOf(100)]
+  expect(await dearer(7, many, few)).toBeLessThan(bound)
+  await many.stop()
+  await few.stop()
+})
+
+/** How often functions of this package and of its processes are called in a turn of a chat: the fewest of some. */
+const callsOf = async (options: TroupeOptions): Promise<number> => {
+  const troupe = await Troupe.start(options)
+  const chat = await troupe.chat("c")
+  const session = new Session()
+  session.connect()
+  await session.post("Profiler.enable")
+  await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false })
+  let least = Number.POSITIVE_INFINITY
+  for (let turn = 0; turn < 10; turn++) {
+    await session.post("Profiler.takePreciseCoverage")
+    await chat.send("On").result()
+    const { result } = await session.post("Profiler.takePreciseCoverage")
+    const functions = result.flatMap((file) => (/\/(?:chat|otp)\/src\//.test(file.url) ? file.functions : []))
+    const calls = functions.reduce((sum, { ranges }) => sum + (ranges[0]?.count ?? 0), 0)
+    least = Math.min(least, calls)
+  }
+  session.disconnect()
+  await troupe.stop()
+  return least
+}
+
+test("a compaction that is configured and not due adds at most 20 calls of functions to a turn", async () => {
+  const without = await callsOf({ adapter })
+  const configured = await callsOf({ adapter, compaction })
+  expect(without).toBeGreaterThan(500)
+  expect(configured - without).toBeLessThanOrEqual(20)
+})
