@@ -138,7 +138,7 @@ const stops = <Then extends object, Stop extends string>(then: Then, stop: Stop)
   }) as const
 
 /** The chart of a chat, or of its first step: then the chart ends with that step. */
-export const chartOf = (id: "chat" | "step") =>
+const chartOf = (id: "chat" | "step") =>
   chatSetup.createMachine({
     id,
     context: ({ input }) => initialContext({ input: id === "step" ? oneStep(input) : input }),
@@ -432,6 +432,9 @@ export const reported = { refuses: refusalOfEarlier, formatStatus }
  * that took too long. In beginning, closing and withdrawing its environment, a `ChatEnv`, answers at once.
  */
 export const chatMachine = StateMachine.hosted(StateMachine.published(chartOf("chat")), reported)
+
+/** The machine of a chat for one step. */
+export const stepChart = () => StateMachine.published(chartOf("step"))
 
 /** The calls of a message without a chat. */
 const toolCalls = chatSetup.createMachine({
