@@ -146,8 +146,7 @@ export class LocalChatRef implements ChatRef {
     const known = id === undefined ? undefined : this.#known(id)
     // A record of an earlier version has the images and files of its input as they were sent.
     if (known !== undefined) return sameTurn(known, this.#chat.context, [message, asSent(message)].map(contentDigest))
-    const named = id !== undefined
-    const inputId = id ?? this.#chat.newId()
+    const [named, inputId] = [id !== undefined, id ?? this.#chat.newId()]
     if (whenBusy === "reject" && this.#chat.isBusy) {
       this.#chat.release()
       return this.#chat.refused(busy(this.id), new Delivery("queue", inputId, named))
@@ -156,8 +155,7 @@ export class LocalChatRef implements ChatRef {
     if (whenBusy !== "interrupt") this.#chat.release()
     const refusal = this.#chat.refusal(message)
     if (refusal?.reason === "inbox_full") return this.#chat.refused(refusal, delivery)
-    const isRefused = refusal !== undefined
-    const turn = this.#chat.start([message], { delivery, options, model, answers, isRefused })
+    const turn = this.#chat.start([message], { delivery, options, model, answers, isRefused: refusal !== undefined })
     if (whenBusy === "interrupt") this.#chat.release()
     return turn
   }
@@ -180,7 +178,9 @@ export class LocalChatRef implements ChatRef {
     return turn
   }
 
-  readonly compact = (): LiveTurn => compacted(this.#chat)
+  compact(): LiveTurn {
+    return compacted(this.#chat)
+  }
 
   /** The ids of the inputs that the last turn answered; a retry answers those of the turn before. */
   #lastInputs(): ReadonlyArray<string> {
