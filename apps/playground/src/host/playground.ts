@@ -6,6 +6,7 @@
 import { type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
 import type { Adapter } from "@troupe/chat/models"
 import type { Store } from "@troupe/chat/store"
+import type { ToolExecutor } from "@troupe/chat/tools"
 import { Server } from "@troupe/server"
 import { type Listening, listen } from "@troupe/server/Node"
 import type { OfferedModel } from "./models.ts"
@@ -23,6 +24,8 @@ export interface PlaygroundOptions {
   readonly models?: ReadonlyArray<Pick<OfferedModel, "name" | "label">> | undefined
   /** The other origins whose pages may call it. */
   readonly origins?: ReadonlyArray<string> | undefined
+  /** Calls the handlers of the tools. Default: they are called in this program. */
+  readonly toolExecutor?: ToolExecutor.ToolExecutor | undefined
 }
 
 /** A running playground. */
@@ -66,8 +69,13 @@ export const servePlayground = async (options: ServedTroupe): Promise<Listening>
 }
 
 /** Starts a Troupe and its server. */
-export const startPlayground = async ({ adapter, store, ...served }: PlaygroundOptions): Promise<Playground> => {
-  const troupe = await Troupe.start({ ...conversations, adapter, store })
+export const startPlayground = async ({
+  adapter,
+  store,
+  toolExecutor,
+  ...served
+}: PlaygroundOptions): Promise<Playground> => {
+  const troupe = await Troupe.start({ ...conversations, adapter, store, toolExecutor })
   const listening = await servePlayground({ ...served, troupe })
   return {
     url: listening.url,

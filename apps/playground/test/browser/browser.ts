@@ -3,6 +3,8 @@ import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { Adapter } from "@troupe/chat/models"
 import { Store } from "@troupe/chat/store"
+import { ToolExecutor } from "@troupe/chat/tools"
+import * as Effect from "effect/Effect"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { inject } from "vitest"
 import { type Playground, startPlayground } from "../../src/host/playground.ts"
@@ -46,9 +48,18 @@ const pausing = (adapter: Adapter.Adapter, word: string, goOn: Promise<void>): A
   }
 })
 
+/** An executor whose calls run, but begin their work only when `goOn` resolves, or when they are cancelled. */
+const holding = (goOn: Promise<void>): ToolExecutor.ToolExecutor => ({
+  execute: async (tool, args, context) => {
+    await Promise.race([goOn, aborted(context.signal)])
+    const returned = ToolExecutor.inProcess.execute(tool, args, context)
+    return Effect.isEffect(returned) ? Effect.runPromise(returned, { signal: context.signal }) : returned
+  }
+})
+
 /** A playground of a test. */
 export interface TestPlayground extends Playground {
-  /** Lets the answers go on that stopped behind `pauseAt`. */
+  /** Lets the answers go on that stopped behind `pauseAt`, and the calls that `holdTools` holds. */
   readonly goOn: () => void
 }
 
@@ -56,10 +67,10 @@ export interface TestPlayground extends Playground {
  * A playground of its own for a test, with a fast model.
  *
  * **Details**: an answer stops behind the word `pauseAt` until `goOn` is called: a test sees the middle of an answer, however
- * slow the machine is.
+ * slow the machine is. With `holdTools` each call runs until `goOn` is called: a test sees all calls run beside each other.
  */
 export const openPlayground = async (
-  options: { readonly store?: Store.Store; readonly pauseAt?: string } = {}
+  options: { readonly store?: Store.Store; readonly pauseAt?: string; readonly holdTools?: boolean } = {}
 ): Promise<TestPlayground> => {
   const gate = Promise.withResolvers<void>()
   const models = scriptedModels(5)
@@ -68,7 +79,8 @@ export const openPlayground = async (
     adapter: options.pauseAt === undefined ? model : pausing(model, options.pauseAt, gate.promise),
     models,
     store: options.store ?? Store.memory(),
-    pages: builtPages
+    pages: builtPages,
+    toolExecutor: options.holdTools === true ? holding(gate.promise) : undefined
   })
   return Object.assign(playground, { goOn: () => gate.resolve() })
 }

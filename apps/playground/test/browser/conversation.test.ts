@@ -26,11 +26,12 @@ describe("a conversation in the browser", inBrowser, () => {
   afterAll(() => browser.close())
 
   test("tools run beside each other, and the answer has their results", async () => {
-    const { url } = await begin()
+    const { url, goOn } = await begin({ holdTools: true })
     const { page, faults } = await openPage(browser, url)
     await say(page, "What's the weather in Oslo, Lima and Kyoto?")
     await page.locator(".troupe-running > .troupe-call").nth(2).waitFor()
     await picture(page, "tools-running")
+    goOn()
     await settles(page)
     const answer = page.locator(".troupe-message[data-role=assistant]").last()
     for (const city of ["Oslo", "Lima", "Kyoto"]) await answer.getByText(`°C in ${city}`).waitFor()
@@ -105,10 +106,12 @@ describe("a conversation in the browser", inBrowser, () => {
   })
 
   test("one running tool is cancelled, its siblings are untouched", async () => {
-    const { url } = await begin()
+    const { url, goOn } = await begin({ holdTools: true })
     const { page, faults } = await openPage(browser, url)
     await say(page, "Write a report about owls and tell the weather in Rome")
     await page.getByRole("button", { name: "Cancel report" }).click()
+    await page.getByRole("button", { name: "Cancel report" }).waitFor({ state: "detached" })
+    goOn()
     await page.locator(".troupe-message[data-role=assistant]").last().getByText("°C in Rome").waitFor()
     await settles(page)
     expect(await page.locator('.troupe-call[data-outcome="cancelled"]').count()).toBe(1)

@@ -35,8 +35,8 @@ const scriptOf = (said: Message.Message | undefined): Fake.Script => {
   if (text === "long") {
     const ten = "one two three four five six seven eight nine ten "
     longAnswers += 1
-    // The first answer stops in its middle, so that it is still on its way whenever it is killed.
-    return longAnswers === 1 ? [...words(ten, 15), { hang: true }] : [...words(ten.repeat(20), 1), { finish: "stop" }]
+    // The first answer stops in its middle, so that it is still on its way whenever it is killed. The next one is the same, and ends.
+    return [...words(ten, 15), longAnswers === 1 ? { hang: true } : { finish: "stop" }]
   }
   return [{ text: `You said ${text}.` }, { finish: "stop" }]
 }
