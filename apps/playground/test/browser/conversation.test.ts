@@ -84,9 +84,11 @@ describe("a conversation in the browser", inBrowser, () => {
     expect(await said.locator(".troupe-plain").allInnerTexts()).toEqual(["Hello", "What's the weather in Rome?"])
     const before = (await troupe.history("you/revised")).length
     await page.getByRole("button", { name: "Regenerate" }).click()
+    await expect
+      .poll(async () => (await troupe.history("you/revised")).length, { timeout: 10_000 })
+      .toBeGreaterThan(before)
     await expect.poll(async () => (await troupe.history("you/revised")).at(-1)?.state.running).toBe(false)
     await settles(page)
-    expect((await troupe.history("you/revised")).length).toBeGreaterThan(before)
     expect(await said.count()).toBe(2)
     expect(faults).toEqual([])
   })
