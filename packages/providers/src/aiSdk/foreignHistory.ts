@@ -6,6 +6,7 @@
  *           keep one id. An accepted id stays as it is. The same id is mapped alike in every request, unless its new form
  *           is the id of another call.
  * FOREIGN2. For a provider that accepts system messages only at the beginning, a later one is sent as a message of the user.
+ * FOREIGN3. For a provider that accepts no message of the user behind results, a short message of the assistant is between them.
  *
  * @source The APIs of Mistral (ids), Anthropic, OpenAI (ids and names) and Google (names, system messages)
  */
@@ -18,6 +19,8 @@ interface Accepted {
   readonly characters: number
   readonly name?: RegExp
   readonly systemFirst?: boolean
+  /** Whether a message of the user must not follow results. */
+  readonly answersResults?: boolean
 }
 
 const name = /^[a-zA-Z0-9_-]{1,64}$/
@@ -25,7 +28,7 @@ const googleName = /^[\w.:-]{1,64}$/
 const plain: Accepted = { id: name, characters: 64, name }
 
 const accepted: Readonly<Record<string, Accepted>> = {
-  mistral: { id: /^[a-zA-Z0-9]{9}$/, characters: 9, name },
+  mistral: { id: /^[a-zA-Z0-9]{9}$/, characters: 9, name, answersResults: true },
   anthropic: plain,
   bedrock: plain,
   openai: { id: /^.{1,64}$/s, characters: 64, name },
@@ -41,7 +44,8 @@ export const acceptedBy = (
 ): Array<LanguageModelV4Message> => {
   const rules = Object.hasOwn(accepted, providerName) ? accepted[providerName] : undefined
   if (rules === undefined) return prompt
-  const messages = rules.systemFirst === true ? withSystemFirst(prompt) : prompt
+  const ordered = rules.systemFirst === true ? withSystemFirst(prompt) : prompt
+  const messages = rules.answersResults === true ? withAnsweredResults(ordered) : ordered
   const parts = messages.flatMap(ownParts)
   const ids = mapping(new Set(parts.map(({ toolCallId }) => toolCallId)), rules.id, (id, attempt) =>
     digest(`${attempt}${id}`).slice(0, Math.min(rules.characters, 9))
@@ -128,3 +132,11 @@ const withSystemFirst = (prompt: Array<LanguageModelV4Message>): Array<LanguageM
       : message
   )
 }
+
+/** A message of the assistant before each message of the user that follows results (FOREIGN3). */
+const withAnsweredResults = (prompt: Array<LanguageModelV4Message>): Array<LanguageModelV4Message> =>
+  prompt.flatMap((message, at): Array<LanguageModelV4Message> =>
+    message.role === "user" && prompt[at - 1]?.role === "tool"
+      ? [{ role: "assistant", content: [{ type: "text", text: "I have the results." }] }, message]
+      : [message]
+  )

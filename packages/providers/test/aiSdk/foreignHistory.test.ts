@@ -106,3 +106,20 @@ describe("FOREIGN2. a system message in the middle", () => {
     expect((await promptFor("openai.chat", messages)).map(({ role }) => role)).toEqual(["system", "user", "system"])
   })
 })
+
+describe("FOREIGN3. a message of the user behind results", () => {
+  const steered: ReadonlyArray<Message.Message> = [
+    ...turn(["Ab3dE6gH9", "look"]),
+    { role: "user", content: "Be quick." }
+  ]
+
+  test("follows a message of the assistant for Mistral, which refuses it otherwise", async () => {
+    const roles = (await promptFor("mistral.chat", steered)).map(({ role }) => role)
+    expect(roles).toEqual(["user", "assistant", "tool", "assistant", "user"])
+  })
+
+  test("follows the results for other providers", async () => {
+    const roles = (await promptFor("openai.chat", steered)).map(({ role }) => role)
+    expect(roles).toEqual(["user", "assistant", "tool", "user"])
+  })
+})

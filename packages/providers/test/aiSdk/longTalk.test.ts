@@ -34,7 +34,9 @@ const sentText = (messages: ReadonlyArray<Json>): string => {
   const key = "parts" in last ? "parts" : "content"
   const parts = last[key]
   const rest = Array.isArray(parts) ? parts.filter((part) => !isNote(part)) : []
-  return [...messages.slice(0, -1), ...(rest.length > 0 ? [{ ...last, [key]: rest }] : [])]
+  // Behind results, Mistral has a message of the assistant before the note (FOREIGN3).
+  const isBetween = messages.at(-3)?.["role"] === "tool" && messages.at(-2)?.["role"] === "assistant"
+  return [...messages.slice(0, isBetween ? -2 : -1), ...(rest.length > 0 ? [{ ...last, [key]: rest }] : [])]
     .map((message) => JSON.stringify(message))
     .join("\n")
 }
@@ -50,11 +52,8 @@ interface Seen {
   readonly lost: Array<string>
 }
 
-/** The provider whose model has no plan: it refuses the note with the plan after a result: "Unexpected role 'user' after role 'tool'". */
-const withoutPlan = "Mistral"
-
 /** A model that calls tools at random, several at once, and keeps what is wrong with its requests. */
-const talker = (random: () => number, seen: Seen, hasPlan: boolean) => {
+const talker = (random: () => number, seen: Seen) => {
   let before = ""
   let steps = 0
   let input = ""
@@ -62,7 +61,7 @@ const talker = (random: () => number, seen: Seen, hasPlan: boolean) => {
   const call = (): ScriptedCall => {
     const chance = random()
     if (chance < 0.08) return { name: "pay", arguments: { amount: Math.floor(random() * 100) } }
-    if (chance < 0.14 && hasPlan) return { name: "plan", arguments: { plan: `step ${seen.requests}` } }
+    if (chance < 0.14) return { name: "plan", arguments: { plan: `step ${seen.requests}` } }
     return { name: "look", arguments: { size: Math.ceil(10 ** (1 + 5 * random() ** 2)) } }
   }
   const answer = (messages: ReadonlyArray<Json>, text: string): Scripted => {
@@ -136,7 +135,7 @@ test.each(names)(
   async (name) => {
     const random = randomOf(names.indexOf(name) + 1)
     const seen: Seen = { requests: 0, summaries: 0, approvals: 0, questions: 0, changes: 0, compactions: 0, lost: [] }
-    const { answer, begin } = talker(random, seen, name !== withoutPlan)
+    const { answer, begin } = talker(random, seen)
     const provider = strictProvider(name, answer)
     const { adapter, large } = bounded(aiSdk(provider.model))
     const system = System.make({ name: "long", clock: Clock.test() })
