@@ -26,6 +26,8 @@ export interface PlaygroundOptions {
   readonly origins?: ReadonlyArray<string> | undefined
   /** Calls the handlers of the tools. Default: they are called in this program. */
   readonly toolExecutor?: ToolExecutor.ToolExecutor | undefined
+  /** Milliseconds that a tool without a deadline of its own may take. Default: that of a Troupe. */
+  readonly toolTimeoutMs?: number | undefined
 }
 
 /** A running playground. */
@@ -73,9 +75,10 @@ export const startPlayground = async ({
   adapter,
   store,
   toolExecutor,
+  toolTimeoutMs,
   ...served
 }: PlaygroundOptions): Promise<Playground> => {
-  const troupe = await Troupe.start({ ...conversations, adapter, store, toolExecutor })
+  const troupe = await Troupe.start({ ...conversations, adapter, store, toolExecutor, toolTimeoutMs })
   const listening = await servePlayground({ ...served, troupe })
   return {
     url: listening.url,

@@ -80,7 +80,7 @@ export const openPlayground = async (
     models,
     store: options.store ?? Store.memory(),
     pages: builtPages,
-    toolExecutor: options.holdTools === true ? holding(gate.promise) : undefined
+    ...(options.holdTools === true && { toolExecutor: holding(gate.promise), toolTimeoutMs: Infinity })
   })
   return Object.assign(playground, { goOn: () => gate.resolve() })
 }
