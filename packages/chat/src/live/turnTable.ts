@@ -36,7 +36,7 @@ import type { Message } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 import { chatResult } from "../stopConditions/index.ts"
 import { isFenced, type SessionError, ValidationError } from "../errors/index.ts"
-import { type Accepted, type Fence, isUnanswered } from "../store/index.ts"
+import { type Accepted, isUnanswered } from "../store/index.ts"
 import type { ChatPid, ChatProcess } from "./chatCommands.ts"
 import type { LiveState } from "../view/index.ts"
 import type { LiveTurn } from "./liveTurn.ts"
@@ -56,8 +56,6 @@ export interface TurnsHome {
   /** The error of a chat that was stopped, or has left: it accepts no input. */
   readonly gone: SessionError | undefined
   readonly state: LiveState
-  /** The fence of all writes of this chat; only a program with one has no other beside it (HOME1). */
-  readonly fence: Fence | undefined
   readonly ends: {
     /** Goes on from the record, if another program has written (REF13). */
     readonly reread: () => Promise<void>
@@ -393,12 +391,12 @@ export const countedOf = ({ messages, decisions }: TurnContent): Message => {
 
 /**
  * Whether the chat rests, and no hook sees the input before it is stored: its turn begins at once, as far as the view says. A named input
- * has a row, which says that another program has accepted the name, unless this program is the only one that writes the chat.
+ * has a row, which says that another program has accepted the name.
  */
-const beginsAtOnce = ({ process, state, fence }: TurnsHome, { id, turn }: LiveTurn): boolean => {
+const beginsAtOnce = ({ process, state }: TurnsHome, { id, turn }: LiveTurn): boolean => {
   const { context } = state
   if (process === undefined || context === undefined || !state.isResting || context.leaving) return false
-  if (turn.delivery?.named === true && fence === undefined) return false
+  if (turn.delivery?.named === true) return false
   const data = dataOf(turn, id)
   const waits = nextTurn(context) !== undefined || mustWait(context, data) || isHeldBack(context, data)
   return !waits && typeof data.messages[0]?.content === "string" && !has(turn.options.hooks, ...beforeStored)

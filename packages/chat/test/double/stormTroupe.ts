@@ -7,7 +7,7 @@ import type { StormTarget } from "./storm.ts"
 
 const labels = ["Chat c", "ToolCall", "AdapterStream", "Store"]
 
-/** The programs are the only ones that write the chat, so that its named inputs have no rows while it rests (CHAT9). */
+/** In every second storm the programs are the home of the chat. */
 const home = { fenceOf: () => ({ key: "storm", epoch: 0 }), mayAct: () => true }
 
 export const stormTroupe: StormTarget = {

@@ -8,10 +8,9 @@ import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage
 } from "ai"
-import { type FormEvent, useEffect, useState } from "react"
+import { type FormEvent, useState } from "react"
 
-const api = "/api/chat"
-const transport = new DefaultChatTransport({ api })
+const transport = new DefaultChatTransport({ api: "/api/chat" })
 
 /** A conversation: its messages, its decisions, and the field for the next message. */
 export const Conversation = ({
@@ -21,27 +20,14 @@ export const Conversation = ({
   readonly id: string
   readonly messages: Array<UIMessage>
 }) => {
-  const { messages, status, error, sendMessage, setMessages, resumeStream, addToolApprovalResponse } = useChat({
+  const { messages, status, error, sendMessage, addToolApprovalResponse } = useChat({
     id,
     messages: initial,
+    resume: true,
     transport,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses
   })
   const [text, setText] = useState("")
-
-  // The page shows the rest of an answer that runs. An answer that ended while the page was loaded is in no stream: it is read from the server.
-  useEffect(() => {
-    const goOn = async () => {
-      await resumeStream()
-      if (initial.at(-1)?.role !== "user") return
-      const response = await fetch(`${api}/${id}/messages`)
-      if (!response.ok) return
-      const { messages: stored } = (await response.json()) as { readonly messages: Array<UIMessage> }
-      setMessages((shown) => (shown.length > stored.length ? shown : stored))
-    }
-    void goOn()
-  }, [id, initial, resumeStream, setMessages])
-
   const isAnswering = status === "submitted" || status === "streaming"
 
   const send = (event: FormEvent) => {
