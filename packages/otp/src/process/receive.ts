@@ -42,7 +42,9 @@ class Wait<A> implements Receiver, Resource {
     const cell = this.#cell
     if (this.#isScript) cell.handling = undefined
     receiveFirst(cell, this)
-    if (!this.#open || cell.dead) return
+    // After a match that threw, it stands among the receivers.
+    if (!this.#open) return stopReceiving(cell, this)
+    if (cell.dead) return
     if (ms <= 0) this.#giveUp()
     else this.#timer = startTimer(cell.kernel, cell, ms, () => this.#giveUp())
   }

@@ -619,6 +619,13 @@ describe("a match that throws", () => {
     expect([await good, Process.info(pid)?.queueLength]).toEqual(["message", 0])
   })
 
+  test("RECV3 leaves no wait behind, at a message that is there", async () => {
+    const pid = Process.spawn<string>(system, () => new Promise(() => {}))
+    Process.send(pid, "first")
+    await expect(Process.receive(pid, { match: failing })).rejects.toThrow("bad match")
+    expect(Process.info(pid)?.status).toBe("busy")
+  })
+
   test("RECV3 ends an effect with a defect", async () => {
     const reason = await exitOf((self) => Process.receiveEffect(self, { match: failing, timeout: "infinity" }))
     expect(reason).toBeUndefined()
