@@ -305,7 +305,7 @@ export const reports: KernelReports = {
     if (kind !== "unexpected" || !(target instanceof Cell)) return
     kernel.log?.report(() => ({
       subject: `${target.label} ${target} got an unexpected message`,
-      error: undelivered.message === undefined ? withheld : messageSummary(undelivered.message),
+      error: isSensitive(target) ? withheld : messageSummary(undelivered.message),
       attributes: { process: target.label, pid: String(target), kind: target.behaviour.kind }
     }))
   }
