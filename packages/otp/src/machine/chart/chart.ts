@@ -90,7 +90,7 @@ const select = (candidates: ReadonlyArray<Candidate>, args: Args): Candidate | u
 
 /** The transition for the event that is handled. */
 const selectFor = (table: ChartTable, leaf: Leaf, args: Args): Candidate | undefined =>
-  select(leaf.on.get(args.event.type) ?? table.transitions(leaf, args.event.type), args)
+  select(table.transitions(leaf, args.event.type), args)
 
 const doneEvent = (id: string, output: unknown): EventObject =>
   Object.assign({ type: `xstate.done.state.${id}` }, { output })
@@ -262,7 +262,7 @@ export class Chart {
         isChanged ||= changes
       }
       if (this.status !== "active") break
-      const always = this.#leaf.always ?? this.table.eventless(this.#leaf)
+      const always = this.table.eventless(this.#leaf)
       selected = always.length > 0 && (changes || !isEventless) ? select(always, this.#args) : undefined
       isEventless = selected !== undefined
       if (isEventless) continue
