@@ -107,9 +107,12 @@ export interface KernelReports {
 }
 
 /** A fault, for the log: what failed, its error, and the attributes of its report. */
-interface KernelFault {
+export interface Fault {
+  /** What failed, as `onEscalate`. */
   readonly subject: string
+  /** What was thrown, or why it failed. */
   readonly error: unknown
+  /** Where it happened: names, ids and numbers. Default: none. */
   readonly attributes?: Readonly<Record<string, string | number>>
 }
 
@@ -120,7 +123,7 @@ export interface KernelLog {
   /** Writes the report of a crash that `takes` allowed. */
   readonly crashed: (report: CrashReport) => void
   /** Writes a fault, if there is room for it. A function is called only then. */
-  readonly report: (fault: KernelFault | (() => KernelFault)) => void
+  readonly report: (fault: Fault | (() => Fault)) => void
   /** Writes the number of the reports that were omitted. */
   readonly flush: () => void
 }

@@ -1,6 +1,6 @@
 /** Processes: mailboxes, the run queue, signals, links, monitors and exits. */
 export { Absorbed, Cell, cellOf, kernelOf } from "./cell.ts"
-export type { Behaviour, Kernel, KernelLog, KernelObserver, KernelReports, Resource, Watcher } from "./cell.ts"
+export type { Behaviour, Fault, Kernel, KernelLog, KernelObserver, KernelReports, Resource, Watcher } from "./cell.ts"
 export { CellMap } from "./cellMap.ts"
 export { deliver, receiveFirst, stopReceiving, wake } from "./delivery.ts"
 export { die, join, release, sameSystem, signal } from "./exit.ts"

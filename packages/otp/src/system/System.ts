@@ -11,14 +11,15 @@ import * as Layer from "effect/Layer"
 import { type Clock, live, uuidBy } from "../time/index.ts"
 import { type CrashReport, milliseconds, type Pid, System, type Timeout } from "../core/index.ts"
 import { effectServices } from "./effectClock.ts"
-import { kernelOf, SystemKernel } from "../kernel/index.ts"
+import { type Fault, kernelOf, SystemKernel } from "../kernel/index.ts"
 import { attach, type Event, reports } from "../telemetry/index.ts"
-import { effectLogger, type Fault, type Report, SystemLog } from "./systemLog.ts"
+import { effectLogger, type Report, SystemLog } from "./systemLog.ts"
 import { checkEngine } from "./supportedEngine.ts"
 import { shutDown } from "./systemShutdown.ts"
 
 export { type CrashReport, System } from "../core/index.ts"
-export { effectLogger, type Fault, type Report } from "./systemLog.ts"
+export type { Fault } from "../kernel/index.ts"
+export { effectLogger, type Report } from "./systemLog.ts"
 
 /**
  * The report of a callback that blocked the thread.

@@ -17,7 +17,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { attempt, type CrashReport, cut, format, traceOf } from "../core/index.ts"
 import type { Clock } from "../time/index.ts"
-import type { KernelLog } from "../kernel/index.ts"
+import type { Fault, KernelLog } from "../kernel/index.ts"
 
 /**
  * A fault that no caller and no handler gets.
@@ -38,16 +38,6 @@ export interface Report {
   readonly attributes: Readonly<Record<string, string | number>>
   /** The crash report of a process. */
   readonly crash?: CrashReport
-}
-
-/** A fault, for the log: what failed, its error, and the attributes of its report. */
-export interface Fault {
-  /** What failed, as `onEscalate`. */
-  readonly subject: string
-  /** What was thrown, or why it failed. */
-  readonly error: unknown
-  /** Where it happened: names, ids and numbers. Default: none. */
-  readonly attributes?: Readonly<Record<string, string | number>>
 }
 
 const mostReports = 20
