@@ -4,7 +4,7 @@
  * Most processes have at most three links, watchers and resources, and a `Set` uses more memory than the rest of the
  * process.
  *
- * FEW1. It holds each thing once, in the order of adding.
+ * FEW1. It holds each thing once, in the order of adding; of links, those beyond three are in the order of CELLS3.
  * FEW2. Adding and removing take constant time.
  */
 import { CellMap } from "./cellMap.ts"
