@@ -22,7 +22,7 @@ const writes = new Set(["append", "accept", "accept again", "keepDraft"])
 export const isWrite = ({ name }: Point): boolean => writes.has(name)
 
 /** Whether the point waits for the store to write or to load. */
-export const isOfStore = ({ name }: Point): boolean => writes.has(name) || name === "load"
+export const isOfStore = ({ name }: Point): boolean => writes.has(name) || name === "load" || name === "accept unnamed"
 
 export class Points {
   /** The points that nobody has decided about. */
@@ -70,15 +70,16 @@ export class Points {
     return left
   }
 
-  /** The store; each of its operations is a point, except those that it does at once. A second `accept` of an input is `accept again`. */
+  /** The store; each of its operations is a point, except those that it does at once. A second `accept` of an input is `accept again`; that of one without a name is `accept unnamed`. */
   store(store: SessionStore, isAtOnce: () => boolean): SessionStore {
     const accepted = new Set<string>()
     const operation =
       (verb: string, call: (...args: ReadonlyArray<unknown>) => unknown) =>
       (...args: ReadonlyArray<unknown>): unknown => {
-        const input = verb === "accept" ? (args[1] as { readonly id: string }).id : undefined
-        const name = input !== undefined && accepted.has(input) ? "accept again" : verb
-        if (input !== undefined) accepted.add(input)
+        const input = verb === "accept" ? (args[1] as { readonly id: string; readonly named?: boolean }) : undefined
+        const again = input !== undefined && accepted.has(input.id) ? "accept again" : verb
+        const name = input === undefined || input.named === true ? again : "accept unnamed"
+        if (input !== undefined) accepted.add(input.id)
         const act = (): unknown => Reflect.apply(call, store, args)
         return !this.#isOver && isAtOnce() ? act() : this.at(name, act)
       }

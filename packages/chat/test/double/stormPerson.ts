@@ -111,8 +111,9 @@ export class Person {
     else if (verb === "resume") for (const turn of chat.resume()) this.#watch(verb, turn)
     else if (verb === "cancel") this.#settles(verb, chat.cancel())
     else if (verb === "cancel_turn" || verb === "withdraw") {
-      const turn = anyOf(chance, this.sent)?.text ?? "m0"
-      this.withdrawn.add(turn)
+      const sent = anyOf(chance, this.sent)
+      const turn = sent?.turn.id ?? "m0"
+      this.withdrawn.add(sent?.text ?? turn)
       this.#settles(verb, verb === "withdraw" ? chat.withdraw(turn) : chat.cancel({ turn }))
     } else if (verb === "hand_off") this.#settles(verb, chat.handoff(pick(chance, ["a", "b"])))
     else if (verb === "end_task") endTask()
@@ -120,14 +121,17 @@ export class Person {
 
   #send(verb: "send" | "steer" | "interrupt", chat: LocalChatRef): void {
     const text = `m${this.sent.length}`
-    this.#note(text, chat.send(text, { whenBusy: verb === "send" ? "queue" : verb, id: text }))
+    const whenBusy = verb === "send" ? "queue" : verb
+    // An input without a name that finds the chat at rest has no row (CHAT9).
+    const isDirect = this.sent.length % 2 === 1 && chat.getSnapshot()?.value === "idle"
+    this.#note(text, chat.send(text, isDirect ? { whenBusy } : { whenBusy, id: text }))
   }
 
   #sendAgain(chat: LocalChatRef): void {
     const { chance, record } = this.#around
     const again = anyOf(
       chance,
-      this.sent.filter(({ isAnswer }) => !isAnswer)
+      this.sent.filter(({ text, turn, isAnswer }) => !isAnswer && turn.id === text)
     )
     if (again === undefined) return
     const isStored = record.has(again.text)
