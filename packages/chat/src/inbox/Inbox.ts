@@ -146,7 +146,7 @@ const isTaken = ({ status }: WaitingTurn): boolean => status === "taken"
 /** Whether the store has the row of the turn's input. */
 export const hasRow = (turn: TurnData): boolean => isInput(turn) && turn.direct !== true
 
-/** The ids of the inputs whose rows a commit removes: one that began without a row may have the row of another program. */
+/** The ids of the inputs whose rows a commit removes: one that began without a row may have got one after a commit that failed. */
 export const takes = (inbox: Inbox): ReadonlyArray<string> =>
   inbox.flatMap((turn) => ((isTaken(turn) || turn.status === "delivered") && isInput(turn) ? [turn.id] : []))
 

@@ -80,8 +80,8 @@ export const refusalOf = (
   { pendingToolCalls: pending, thread, open, pendingQuestion, running }: Answerable,
   { messages, decisions, compacts }: Pick<TurnData, "messages" | "decisions" | "compacts">
 ): SessionError | undefined => {
-  if (compacts === true && (open ?? pendingQuestion ?? pending[0]) === undefined && running !== true) return undefined
-  if (compacts === true) return notCompacted
+  if (compacts === true)
+    return (open ?? pendingQuestion ?? pending[0]) === undefined && running !== true ? undefined : notCompacted()
   const hasInput = messages.some(({ role }) => role === "user")
   if (decisions !== undefined || (open !== undefined && isWaiting(open))) {
     const refused = undecided({ thread, open }, decisions, hasInput)
@@ -101,11 +101,12 @@ export const refusalOf = (
 }
 
 /** COMPACT3 */
-const notCompacted = new SessionError(
-  "invalid_status_for_operation",
-  "The chat waits, or its turn was interrupted, so that its thread is not compacted; answer it, or go on with retry",
-  { metadata: { operation: "compact", legal: ["answer", "retry"] } }
-)
+const notCompacted = (): SessionError =>
+  new SessionError(
+    "invalid_status_for_operation",
+    "The chat waits, or its turn was interrupted, so that its thread is not compacted; answer it, or go on with retry",
+    { metadata: { operation: "compact", legal: ["answer", "retry"] } }
+  )
 
 /** Why a submission without results is refused: results are missing, or the chat waits for none. */
 export const withoutResults = (record: Conversation | undefined): SessionError => {

@@ -4,8 +4,8 @@
  * CHAT8. An interrupt cancels the running turn and runs next. An interrupt that waits behind another one cancels that one
  *        as it begins.
  * CHAT9. An input that waits has a row in the store before the chart has it. The commit that adds it to the stored thread removes
- *        the row; when that commit fails, the row is still there, and the input waits again. The input of a chat at rest has no row:
- *        its turn begins at once. It gets a row when its first commit fails.
+ *        the row; when that commit fails, the row is still there, and the input waits again. An input without a name of its
+ *        sender that finds the chat at rest has no row: its turn begins at once. It gets a row when its first commit fails.
  * CHAT18. An input that waits may be withdrawn. Then it never runs. Its row is removed at once or, while a commit takes inputs, after it.
  */
 import { StateMachine } from "@troupe/otp"

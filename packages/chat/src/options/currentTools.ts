@@ -19,8 +19,8 @@ const known = new WeakMap<ReadonlyArray<Tool>, Current>()
 
 /** The present tools of a list; `undefined` if they are those of the list. */
 const currentOf = (tools: ReadonlyArray<Tool>): Current | undefined => {
+  if (!tools.some(({ origin }) => origin !== undefined)) return undefined
   const origins = new Set(tools.flatMap(({ origin }) => origin ?? []))
-  if (origins.size === 0) return undefined
   const whole = Array.from(origins, (origin) => ({ origin, ...origin() })).filter(({ listed }) =>
     listed.every((tool) => tools.includes(tool))
   )

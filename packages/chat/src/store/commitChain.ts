@@ -5,11 +5,11 @@
  *
  * DOOR1. A write follows the record that the store has. When a write fails or is not answered, the next one is an empty write after
  *        the same record: it makes a late write impossible, or is refused because the late write has come.
+ * DOOR2. When a late write has come, the next write follows its record. When the store has a record of another program, the process
+ *        ends, and the next one starts from that record.
  * DOOR3. A save whose write was answered with an error fails after that empty write only. If the store has the record all the same, the
  *        save has succeeded. If the empty write fails too, the error says that the outcome is unknown.
  * DOOR4. A save that is given up while other writes are before it is not written: the next record has nothing of it.
- * DOOR2. When a late write has come, the next write follows its record. When the store has a record of another program, the process
- *        ends, and the next one starts from that record.
  */
 import { isConflict, isFenced, SessionError } from "../errors/index.ts"
 import { type Conversation, entriesBetween, type Entry, isSameRecord } from "../record/index.ts"
@@ -150,7 +150,7 @@ const unknown = (cause: unknown): SessionError =>
     cause
   })
 
-/** Nobody waits for the save, so nobody reads its error. */
+/** The error of a save that was given up (DOOR4); the turn that gave it up does not read the error. */
 const givenUp = (id: string): SessionError =>
   new SessionError("store_failed", `A save of the chat ${id} was given up before it began`)
 
