@@ -68,6 +68,14 @@ const lastOf = (chat: LocalChatRef) => said(chat.thread.messages.at(-1))
 
 const waiting = (chat: LocalChatRef, many = 1) => until(() => approvals(chat).length === many, "the wait")
 
+/** The chat, after an input whose task waits. */
+const waitingChat = async ({ troupe }: Pick<Awaited<ReturnType<typeof team>>, "troupe">, input: string, many = 1) => {
+  const chat = await troupe.chat("c")
+  await chat.send(input).result()
+  await waiting(chat, many)
+  return chat
+}
+
 const ended = (chat: LocalChatRef) => until(() => lastOf(chat).startsWith("boss read The background task"), "the end")
 
 const allow = { type: "allow" } as const
@@ -107,9 +115,7 @@ test("BG10 a task whose sub-agent needs an approval waits, and goes on with the 
 
 test("BG10 turns of the chat go on while a task waits, and a question of its sub-agent gets its answer", async () => {
   const made = await team()
-  const chat = await made.troupe.chat("c")
-  await chat.send("go ask").result()
-  await waiting(chat)
+  const chat = await waitingChat(made, "go ask")
   expect(approvals(chat)).toMatchObject([{ kind: "question", reason: "Which metal?", toolCall: { id: "c0/~/c0" } }])
   const meanwhile = await chat.send("and now?").result()
   expect(meanwhile).toMatchObject({ haltedReason: "completed", finalResponse: { outputText: "boss read and now?" } })
@@ -122,9 +128,7 @@ test("BG10 turns of the chat go on while a task waits, and a question of its sub
 
 test("TASKWAIT1 a task goes on when each of its waits is decided, and a second decision about one is refused", async () => {
   const made = await team()
-  const chat = await made.troupe.chat("c")
-  await chat.send("go write write").result()
-  await waiting(chat, 2)
+  const chat = await waitingChat(made, "go write write", 2)
   await chat.approve("c0/~/c0", allow).result()
   expect(approvals(chat).map(({ toolCall }) => toolCall.id)).toEqual(["c0/~/c1"])
   expect(made.written).toEqual([])
@@ -141,9 +145,7 @@ test("TASKWAIT1 a task goes on when each of its waits is decided, and a second d
 
 test("TASKWAIT1 decisions about a task and an answer that is none of its kind are refused together", async () => {
   const made = await team()
-  const chat = await made.troupe.chat("c")
-  await chat.send("go ask").result()
-  await waiting(chat)
+  const chat = await waitingChat(made, "go ask")
   expect(await refusal(() => chat.approve("c0/~/c0", allow).result())).toMatchObject({ reason: "invalid_options" })
   expect(await refusal(() => chat.approve("c0/~/c7", allow).result())).toMatchObject({ reason: "unknown_tool_call_id" })
   expect(approvals(chat)).toHaveLength(1)
@@ -172,9 +174,7 @@ test("BG10 a task that waits twice has each wait under its address, and each ans
     store,
     drainMs: 10
   })
-  const chat = await troupe.chat("c")
-  await chat.send("go dig").result()
-  await waiting(chat)
+  const chat = await waitingChat({ troupe }, "go dig")
   const [first] = approvals(chat)
   await chat.approve("c0/~/c0", allow).result()
   await until(() => written.length === 1 && approvals(chat).length === 1)
@@ -187,9 +187,7 @@ test("BG10 a task that waits twice has each wait under its address, and each ans
 
 test("BG10 the deadline of a task stands still while it waits, and its chat is unloaded", async () => {
   const made = await team({ timeoutMs: 5_000, passivateAfterMs: 1_000 })
-  const chat = await made.troupe.chat("c")
-  await chat.send("go write").result()
-  await waiting(chat)
+  const chat = await waitingChat(made, "go write")
   for (let turn = 0; turn < 40; turn++) await made.clock.advance(500)
   expect(made.troupe.isAlive("c")).toBe(false)
   expect((await chat.tasks())[0]).toMatchObject({ status: "waiting" })
@@ -201,9 +199,7 @@ test("BG10 the deadline of a task stands still while it waits, and its chat is u
 test("BG10 the next program has the wait of a task without starting its chat, and the answer reaches the call", async () => {
   const store = memory()
   const first = await team({ store })
-  const before = await first.troupe.chat("c")
-  await before.send("go write").result()
-  await waiting(before)
+  await waitingChat(first, "go write")
   await first.troupe.stop()
   const second = await team({ store })
   expect(await waitsOf(second)).toMatchObject([{ chat: "c", kind: "approval", toolCallId: "c0/~/c0" }])
@@ -219,9 +215,7 @@ test("BG10 the next program has the wait of a task without starting its chat, an
 test("BG10 a task that was decided before its program ended goes on in the next program", async () => {
   const store = memory()
   const first = await team({ store })
-  const before = await first.troupe.chat("c")
-  await before.send("go write").result()
-  await waiting(before)
+  await waitingChat(first, "go write")
   const record = await store.load("c")
   await first.troupe.stop()
   const [task] = record?.tasks ?? []
@@ -239,9 +233,7 @@ test("BG10 a task that was decided before its program ended goes on in the next 
 
 test("BG10 the process of a chat dies while a task waits, and the wait is there again", async () => {
   const made = await team()
-  const chat = await made.troupe.chat("c")
-  await chat.send("go write").result()
-  await waiting(chat)
+  const chat = await waitingChat(made, "go write")
   const { pid } = chat
   if (pid !== undefined) Process.kill(pid)
   await until(() => chat.pid !== undefined && chat.pid !== pid)
@@ -253,9 +245,7 @@ test("BG10 the process of a chat dies while a task waits, and the wait is there 
 
 test("BG10 a task that waits is cancelled, and its wait is gone", async () => {
   const made = await team()
-  const chat = await made.troupe.chat("c")
-  await chat.send("go write").result()
-  await waiting(chat)
+  const chat = await waitingChat(made, "go write")
   const [task] = await chat.tasks()
   await chat.cancelTask(task?.id ?? "")
   await ended(chat)
@@ -268,9 +258,7 @@ test("BG10 a task that waits is cancelled, and its wait is gone", async () => {
 test("BG10 with suspendedTtlMs a task that waits for longer ends timed_out, also after a restart", async () => {
   const store = memory()
   const first = await team({ store, suspendedTtlMs: 1_000 })
-  const before = await first.troupe.chat("c")
-  await before.send("go write").result()
-  await waiting(before)
+  const before = await waitingChat(first, "go write")
   expect(approvals(before)[0]?.expiresAt).toBe((approvals(before)[0]?.askedAt ?? 0) + 1_000)
   await first.clock.advance(500)
   await first.troupe.stop()
@@ -301,9 +289,7 @@ test("BG10, PERSON1 a handler in the background asks a person, and runs again wi
   const store = memory()
   const program = () => check.troupe({ adapter: check.fake({ respond }), tools: [deploy], store, drainMs: 10 })
   const first = await program()
-  const before = await first.troupe.chat("c")
-  await before.send("go").result()
-  await waiting(before)
+  const before = await waitingChat(first, "go")
   expect(approvals(before)).toMatchObject([{ kind: "question", reason: "Where?", toolCall: { id: "c0/~/where" } }])
   await first.troupe.stop()
   const second = await program()
@@ -316,9 +302,7 @@ test("BG10, PERSON1 a handler in the background asks a person, and runs again wi
 
 test("BG6 a person halts the sub-agent of a task: the task ends cancelled, and nothing of it runs", async () => {
   const made = await team()
-  const chat = await made.troupe.chat("c")
-  await chat.send("go write write").result()
-  await waiting(chat, 2)
+  const chat = await waitingChat(made, "go write write", 2)
   await chat.approve("c0/~/c0", allow).result()
   await chat.approve("c0/~/c1", { type: "halt", reason: "enough" }).result()
   await ended(chat)
@@ -328,9 +312,7 @@ test("BG6 a person halts the sub-agent of a task: the task ends cancelled, and n
 
 test("TASKREC2 a rewind to before an answer leaves the task as it is now", async () => {
   const made = await team()
-  const chat = await made.troupe.chat("c")
-  await chat.send("go write write").result()
-  await waiting(chat, 2)
+  const chat = await waitingChat(made, "go write write", 2)
   const seq = (await made.store.load("c"))?.version ?? 0
   await chat.approve("c0/~/c0", allow).result()
   await made.troupe.rewind("c", seq)
@@ -362,9 +344,7 @@ test("BG10 decisions about a task and about the chat's own call are one answer",
     store,
     drainMs: 10
   })
-  const chat = await troupe.chat("c")
-  await chat.send("go write").result()
-  await waiting(chat)
+  const chat = await waitingChat({ troupe }, "go write")
   expect((await chat.send("mine").result()).haltedReason).toBe("awaiting_approval")
   expect(approvals(chat).map(({ toolCall }) => toolCall.id)).toEqual(["own", "c0/~/c0"])
   const after = await chat.answer({ decisions: { own: allow, "c0/~/c0": allow } }).result()
@@ -378,9 +358,7 @@ const calledAgain = async (
   { troupe, store }: Pick<Awaited<ReturnType<typeof team>>, "troupe" | "store">,
   end: (chat: LocalChatRef) => Promise<unknown>
 ) => {
-  const chat = await troupe.chat("c")
-  await chat.send("go write").result()
-  await waiting(chat)
+  const chat = await waitingChat({ troupe }, "go write")
   await end(chat)
   await ended(chat)
   const [child = ""] = await childrenIn(store)
@@ -413,9 +391,7 @@ test("SUB20 an agent whose task expired while it waited is called again, and its
 
 test("SUB20 another call of an agent whose task waits is refused, and the wait is as before", async () => {
   const made = await team()
-  const chat = await made.troupe.chat("c")
-  await chat.send("go write").result()
-  await waiting(chat)
+  const chat = await waitingChat(made, "go write")
   const [child = ""] = await childrenIn(made.store)
   await chat.send(`again ${shortIdOf(child, "research")} write`).result()
   await until(() => lastOf(chat).includes("has ended: failed."))
