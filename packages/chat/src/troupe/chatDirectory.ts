@@ -24,18 +24,17 @@ import { checkRecord, type Draft, type DraftKeeping, type Fence, fenceOf, type H
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "../live/index.ts"
 import { chatMoved, chatStopped, followChild, LiveState, LiveView } from "../view/index.ts"
-import { mailOf } from "./chatMail.ts"
+import { handleOf } from "./chatHandle.ts"
 import type { Memories } from "./memories.ts"
 import { FamilyMember } from "./familyMember.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../live/index.ts"
-import { acceptFiles, blobsIn, ChatLife, hasOther, mayAct, taskHandle, tasksOf } from "./chatLife.ts"
+import { acceptFiles, blobsIn, ChatLife, hasOther, mayAct, tasksOf } from "./chatLife.ts"
 import type { BackgroundTasks } from "../children/index.ts"
 import { ChildChats, withoutLimit } from "../children/index.ts"
 import type { TreeBounds } from "../family/index.ts"
 import type { SupervisionTree } from "../live/index.ts"
-import type { ChatHandle } from "../tool/index.ts"
 import { describe } from "../values/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
 import { type ChatPid, withDecision } from "../live/index.ts"
@@ -196,7 +195,7 @@ export class ChatDirectory {
         agent,
         toolSlots,
         maxChainRequests,
-        chat: handleOf(living, children, { parts: this.#parts, chats: this, agent }),
+        chat: living && handleOf(living, children, { parts: this.#parts, chats: this, agent }),
         blobs: living?.blobs,
         family: children?.spending(id),
         mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)
@@ -456,34 +455,6 @@ const childrenOf = ({ tree, agents, home, toolSlots, treeBounds }: ChatParts, ch
 /** The own options of a turn that begins without any. A turn of a sub-agent has none: its call begins it. */
 const ownOptionsOf = (all: ChatDirectory["ownOptions"], living: Living | undefined): TurnOptions | undefined =>
   living === undefined || isChildId(living.ref.id) ? undefined : [...all].at(-1)?.(living.ref)
-
-/** The handle of a chat for its tools. */
-const handleOf = (
-  living: Living | undefined,
-  children: ChildChats | undefined,
-  {
-    parts,
-    chats,
-    agent
-  }: { readonly parts: ChatParts; readonly chats: ChatDirectory; readonly agent: string | undefined }
-): ChatHandle | undefined =>
-  living && {
-    id: living.ref.id,
-    send: async (input, options) => living.ref.note(input, options).receipt,
-    past: {
-      messages: () => living.ref.getSnapshot()?.context.thread.messages ?? [],
-      search: (query, { prefix, limit }) => {
-        const where = prefix === undefined ? { chat: living.ref.id } : { prefix }
-        return parts.tree.ask({ type: "search", options: { query, limit, ...where } })
-      }
-    },
-    memories: parts.memories.of(living.ref.id, () => living.chat.context?.record.inputs?.[0]),
-    ...(children !== undefined && {
-      subagent: (call) => children.run(living.ref.id, call),
-      message: (call) => mailOf(parts, chats, children).send(living.ref.id, call)
-    }),
-    ...taskHandle(chats.tasks, living.chat, { clock: parts.system.clock, agent })
-  }
 
 const ofTroupe = new WeakMap<object, ChatDirectory>()
 

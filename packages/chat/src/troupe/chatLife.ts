@@ -11,15 +11,14 @@
  */
 import type { Clock, System } from "@troupe/otp"
 import { isFenced, ValidationError } from "../errors/index.ts"
-import { type Conversation, type Entry, type InboxEntry, isChildId } from "../record/index.ts"
+import type { Conversation, Entry, InboxEntry } from "../record/index.ts"
 import { type Accepted, type Appending, CommitChain, type Fence, type Home, type StoreCall } from "../store/index.ts"
 import type { AgentTable, Serving } from "../agents/index.ts"
-import { BackgroundTasks, type TaskedChat, tasksFor } from "../children/index.ts"
+import { BackgroundTasks, type TaskedChat } from "../children/index.ts"
 import { ChatBlobs } from "../blob/index.ts"
 import type { ChildChats } from "../children/index.ts"
 import { ignoreRejection, outsideTurn } from "../async/index.ts"
 import { Delivery, type Turn } from "../inbox/index.ts"
-import * as Inbox from "../inbox/Inbox.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { LiveState } from "../view/index.ts"
 import type { MemoryChange } from "../memory/index.ts"
@@ -218,19 +217,6 @@ const taskedChat = (chat: LiveChat | undefined): TaskedChat | undefined =>
       chat.view.state.changed()
     }
   }
-
-/** The tasks of a chat, for its tools. The chat of a sub-agent ends with its call, so that nobody gets the end of a task. */
-export const taskHandle = (
-  tasks: BackgroundTasks,
-  { id, view: { state } }: LiveChat,
-  options: Omit<Parameters<typeof tasksFor>[2], "mail">
-): Partial<ReturnType<typeof tasksFor>> => {
-  const mail = {
-    isWaiting: () => Inbox.entries(state.context?.inbox ?? []).length > 0,
-    watch: (changed: () => void) => state.watch(changed)
-  }
-  return isChildId(id) ? {} : tasksFor(tasks, id, { ...options, mail })
-}
 
 /** Throws a `ValidationError` for a home over a store that has no fences. */
 export const checkHome = (home: Home | undefined, store: Store.Store): void => {

@@ -1,0 +1,85 @@
+/** The handle of a chat for its tools: its messages, memories, sub-agents and background tasks, and the messages of its agents. */
+import type { System } from "@troupe/otp"
+import { type BackgroundTasks, type ChildChats, tasksFor } from "../children/index.ts"
+import * as Inbox from "../inbox/Inbox.ts"
+import type { LiveChat, SupervisionTree } from "../live/index.ts"
+import { AgentMail } from "../mail/index.ts"
+import { type Conversation, isChildId } from "../record/index.ts"
+import { fenceOf, type Home } from "../store/index.ts"
+import type { ChatHandle } from "../tool/index.ts"
+import { FamilyMember } from "./familyMember.ts"
+import type { LocalChatRef } from "./LocalChatRef.ts"
+import type { Memories } from "./memories.ts"
+
+/** The parts of a Troupe that the handles need. */
+interface HandleParts {
+  readonly system: System.System
+  readonly tree: SupervisionTree
+  readonly home: Home | undefined
+  readonly limits: { readonly maxWaitingInputs: number }
+  readonly memories: Memories
+}
+
+/** A requested chat, and its address. */
+interface Handled {
+  readonly chat: LiveChat
+  readonly ref: LocalChatRef
+}
+
+/** The chats of a directory. */
+interface Chats {
+  readonly tasks: BackgroundTasks
+  readonly get: (id: string) => Pick<Handled, "chat"> | undefined
+  readonly called: (id: string) => Promise<LocalChatRef>
+  readonly load: (id: string) => Promise<Conversation | undefined>
+}
+
+/** The handle of a chat for its tools. The chat of a sub-agent has no tasks: it ends with its call, and would miss their ends. */
+export const handleOf = (
+  { chat, ref }: Handled,
+  children: ChildChats | undefined,
+  { parts, chats, agent }: { readonly parts: HandleParts; readonly chats: Chats; readonly agent: string | undefined }
+): ChatHandle => {
+  const { id } = chat
+  const { clock } = parts.system
+  return {
+    id,
+    send: async (input, options) => ref.note(input, options).receipt,
+    past: {
+      messages: () => ref.getSnapshot()?.context.thread.messages ?? [],
+      search: (query, { prefix, limit }) => {
+        const where = prefix === undefined ? { chat: id } : { prefix }
+        return parts.tree.ask({ type: "search", options: { query, limit, ...where } })
+      }
+    },
+    memories: parts.memories.of(id, () => chat.context?.record.inputs?.[0]),
+    ...(children !== undefined && {
+      subagent: (call) => children.run(id, call),
+      message: (call) => mailOf(parts, chats, children).send(id, call)
+    }),
+    ...(!isChildId(id) && tasksFor(chats.tasks, id, { clock, agent, mail: waitingMail(chat) }))
+  }
+}
+
+/** The waiting inputs of a chat, for the waits of its tools. */
+const waitingMail = ({ view: { state } }: LiveChat): Parameters<typeof tasksFor>[2]["mail"] => ({
+  isWaiting: () => Inbox.entries(state.context?.inbox ?? []).length > 0,
+  watch: (changed) => state.watch(changed)
+})
+
+/** The messages of these chats. */
+const mailOf = ({ tree, home, limits }: HandleParts, chats: Chats, children: ChildChats): AgentMail =>
+  new AgentMail({
+    living: (id) => {
+      const chat = chats.get(id)?.chat
+      return chat && new FamilyMember(chat)
+    },
+    load: (id) => chats.load(id),
+    note: async (id, message, options) => (await chats.called(id)).note(message, options),
+    withdraw: async (id, input) => (await chats.called(id)).withdraw(input),
+    keep: (id, input) => tree.add<"accept">({ type: "accept", id, input, fence: fenceOf(home, id) }),
+    maxWaiting: limits.maxWaitingInputs,
+    run: (owner, call, asker) => children.run(owner, call, undefined, asker),
+    joins: (child) => children.joins(child),
+    graph: children.graph
+  })
