@@ -1,7 +1,7 @@
 /**
  * The calls that run at a server. In the older protocol the server asks while they run.
  *
- * Owns: the open calls, and the questions that nobody has answered yet. Does not own the connection.
+ * Owns: the open calls, and the questions that have no answer yet. Does not own the connection.
  *
  * OPENCALL1. A call whose server asks goes on at the server while a person thinks; its handler has ended. The answer finds the call by its
  *            key. When the connection is lost, the call is too, and an answer that comes later finds none.
@@ -100,9 +100,13 @@ export class OpenCalls {
     signal.addEventListener("abort", onAbort, { once: true })
     if (signal.aborted) onAbort()
     try {
-      const result = await Promise.race([open.result, open.next.promise])
-      if (result !== undefined || open.questions.size === 0) {
-        const end = result ?? (await open.result)
+      let end = await Promise.race([open.result, open.next.promise])
+      // The server can withdraw a question before its call sees it.
+      while (end === undefined && open.questions.size === 0) {
+        open.next = Promise.withResolvers()
+        end = await Promise.race([open.result, open.next.promise])
+      }
+      if (end !== undefined) {
         this.#end(open)
         return end
       }
