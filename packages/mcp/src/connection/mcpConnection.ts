@@ -142,7 +142,7 @@ export class McpConnection {
       signal: cancel,
       timeout: noTimeout,
       onprogress: (at: Progress) => current().progress(at),
-      allowInputRequired: mayWait && this.#asksCalls
+      allowInputRequired: mayWait && this.#options.elicit === undefined
     }
     if (answered !== undefined && Object.values(answered.answers).some(({ action }) => action !== "accept")) {
       if (answered.state.again === true) throw new Error("The user did not open the page that the server requires")
@@ -153,7 +153,7 @@ export class McpConnection {
       const send = () => this.ask<unknown>((client) => client.callTool(params, options))
       const result = await this.#askedFirst(call, send)
       if (result instanceof UrlElicitationRequiredError) {
-        const requests = Object.fromEntries(result.elicitations.map((params_, at) => [`page${at}`, params_]))
+        const requests = Object.fromEntries(result.elicitations.map((asked, at) => [`page${at}`, asked]))
         return { type: "asks", requests, state: { again: true } }
       }
       if (!isInputRequiredResult(result)) return { type: "result", result: result as CallToolResult }
@@ -257,11 +257,6 @@ export class McpConnection {
     }
   }
 
-  /** Whether the calls ask what the server asks. */
-  get #asksCalls(): boolean {
-    return this.#options.elicit === undefined
-  }
-
   #auth() {
     if (this.#signIn !== undefined) return this.#signIn
     const auth = "url" in this.#server ? this.#server.auth : undefined
@@ -283,7 +278,7 @@ export class McpConnection {
     if (this.#closing !== undefined || this.#lost !== undefined) return
     const output = this.#open?.complaints() ?? ""
     this.#lost = new McpError("connection_lost", this.#name, {
-      output: output,
+      output,
       ...(cause === undefined ? {} : { cause })
     })
     this.#calls.clear()
