@@ -123,8 +123,7 @@ export const make = (options: ServerOptions): Server => {
   const forget = troupe.turnOptions((chat) => withWriter({ troupe, limits }, chat))
   const close = async (): Promise<void> => {
     forget()
-    await mcp?.close()
-    await server.close()
+    await Promise.all([mcp?.close(), server.close()])
   }
   return { ...server, close }
 }
