@@ -12,8 +12,8 @@ import { type Addition, all, type Asking, lists, numberIn, type Query, rowsOf } 
 /** How many conversations, and about how many messages, are indexed together. */
 const [fewChats, fewMessages] = [50, 500]
 
-/** The most characters of a message in the index: PostgreSQL limits the bytes of a vector. */
-const mostCharacters = 200_000
+/** The most characters of a message in the index: each takes less than 8 bytes of a vector, which PostgreSQL limits to 1 MiB. */
+const mostCharacters = 100_000
 
 /** Adds the table and the columns of the index; nothing is indexed yet. */
 export const searchTable = (prefix: string): Addition => ({

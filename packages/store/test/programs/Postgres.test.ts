@@ -99,6 +99,16 @@ test("SOUGHT1, SOUGHT2: a search indexes what is new in portions, by the index, 
   await store.close()
 })
 
+test("SOUGHT1: a message whose words take the most bytes of a vector stops no search", async () => {
+  const store = open(fresh())
+  const pair = (at: number) => String.fromCodePoint(0x20000 + (at % 40_000), 0x20000 + ((at * 13) % 39_989))
+  const words = Array.from({ length: 34_000 }, (_, at) => `${pair(2 * at)}-${pair(2 * at + 1)}`)
+  await store.append("a/1", [{ type: "MessagesAdded", messages: [user(words.join(" "))] }], { after: 0 })
+  await store.append("b/1", [{ type: "MessagesAdded", messages: [user("an umbrella")] }], { after: 0 })
+  expect(await store.search?.({ query: "umbrella" })).toMatchObject([{ chat: "b/1" }])
+  await store.close()
+})
+
 describe("the store in PostgreSQL", () => {
   test.each(Testing.sessionStoreLaws((options) => postgres(server.url, { ...options, schema: fresh() })))(
     "$title",
