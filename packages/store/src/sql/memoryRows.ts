@@ -3,7 +3,8 @@
  *
  * Owns: the rows of the table `memories`. Does not own the conversations, which a memory outlives.
  *
- * MEMROW1. Each query names its scope, and reads only rows of this scope.
+ * MEMROW1. Each query names its scope, and returns and changes only rows of this scope. In SQLite the order of
+ *          recalled memories depends on how rare a word is in all scopes.
  * MEMROW2. A forgotten memory has no text any more. Its id stays for some time, so that a write that comes again does not add it.
  */
 import { Store } from "@troupe/chat/store"

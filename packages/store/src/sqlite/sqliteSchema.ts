@@ -94,7 +94,7 @@ export const sqliteDialect: Dialect = {
   having,
   havingOf,
   index,
-  // The scope is one word of the index, so that only its own memories are ranked (MEMROW1).
+  // The scope is one word of the index, so that only its own memories are found (MEMROW1). `bm25` counts rarity in all scopes.
   recall: ({ scope, stems, limit }) => ({
     sql: `SELECT id, memories.text, at FROM memory_words JOIN memories ON item = memory_words.rowid
       WHERE memory_words MATCH 'scope : "' || hex(?) || '" AND text : (' || ? || ')' AND memories.scope = ?
