@@ -124,11 +124,11 @@ export class KeptMemories {
     this.#scopes.clear()
   }
 
-  /** The memories of a scope, the newest first. */
+  /** The memories of a scope, the newest first; the map has them in the order of their numbers. */
   #of(scope: string): ReadonlyArray<Kept & { readonly text: string }> {
     return Array.from(this.#scopes.get(scope)?.values() ?? [])
       .filter((kept): kept is Kept & { readonly text: string } => kept.text !== undefined)
-      .toSorted((one, other) => other.item - one.item)
+      .toReversed()
   }
 }
 
