@@ -24,7 +24,7 @@ const ids = z.array(z.string()).readonly()
 const placed = { at: place.optional(), messages: z.array(Message).readonly() }
 
 /** A record as the entry before and these changes give it. */
-const savedSchema = z.lazy(() =>
+export const savedSchema = z.lazy(() =>
   z
     .object({
       type: z.literal("Saved"),

@@ -9,41 +9,30 @@ import * as Equal from "effect/Equal"
 import * as z from "zod"
 import {
   type Conversation,
-  conversationSchema,
   Entry,
   evolve,
   type InboxEntry,
   keptBy,
   saved,
+  savedSchema,
   tasksAfterRewind
 } from "../record/index.ts"
-import { Compaction, Message } from "../model/index.ts"
-import { openRecord } from "../values/index.ts"
+import type { Message } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
 
 const place = z.number().int().nonnegative()
 
 const commitSchema = z.lazy(() =>
-  z
-    .object({
+  savedSchema
+    .unwrap()
+    .unwrap()
+    .omit({ type: true })
+    .extend({
       seq: place,
       at: z.number(),
       kind: z.enum(["saved", "forked", "rewound"]),
       from: z.object({ id: z.string(), seq: place }).readonly().optional(),
-      kept: place,
-      messages: z.array(Message).readonly(),
-      known: z
-        .object({ kept: place, added: z.array(z.string()).readonly() })
-        .readonly()
-        .optional(),
-      metadata: openRecord.optional(),
-      compaction: Compaction.optional(),
-      state: conversationSchema
-        .unwrap()
-        .unwrap()
-        .omit({ id: true, thread: true, version: true, known: true })
-        .readonly(),
       isStep: z.boolean(),
       entries: z.array(Entry).readonly().optional()
     })
