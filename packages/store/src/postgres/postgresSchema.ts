@@ -2,7 +2,7 @@
 import type { Message } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
 import { saveAtOnce } from "./postgresSave.ts"
-import { indexSome, searchQuery, searchTable } from "./postgresSearch.ts"
+import { anyOf, indexSome, searchQuery, searchTable } from "./postgresSearch.ts"
 import {
   type AddedItems,
   type Addition,
@@ -61,7 +61,7 @@ export const postgresDialect = (schema: string): Dialect => {
       sql: `SELECT id, text, at FROM ${prefix}memories, to_tsquery('simple', ?) AS query
         WHERE scope = ? AND text IS NOT NULL AND to_tsvector('simple', text) @@ query
         ORDER BY ts_rank(to_tsvector('simple', text), query, 1) DESC, item DESC LIMIT ?`,
-      params: [stems.map((stem) => `${stem}:*`).join(" | "), scope, limit]
+      params: [anyOf(stems), scope, limit]
     }),
     havingOf: function* (keys: ReadonlyArray<number>, search: string): Asking<ReadonlySet<number>> {
       const rows = yield* rowsOf(havingOf, keys.map(String), likeOf(search))

@@ -7,7 +7,7 @@
  *          nothing. An earlier version that uses the database beside this one adds entries as usual.
  * SOUGHT2. The vectors of a message are deleted with its conversation. A message that a rewind has left out is not found.
  */
-import { type Addition, all, type Asking, lists, numberIn, type Query, rowsOf } from "../sql/index.ts"
+import { type Addition, all, type Asking, type Dialect, lists, numberIn, type Query, rowsOf } from "../sql/index.ts"
 
 /** How many conversations, and about how many messages, are indexed together. */
 const [fewChats, fewMessages] = [50, 500]
@@ -61,13 +61,13 @@ export const indexSome = (prefix: string) =>
     return heads.length === fewChats
   }
 
+/** The text of a query for any of these beginnings of words. */
+export const anyOf = (stems: ReadonlyArray<string>): string => stems.map((stem) => `${stem}:*`).join(" | ")
+
 /** The messages with one of these beginnings of words, the best first (SOUGHT2). */
-export const searchQuery = (
-  prefix: string,
-  { stems, where, limit }: { readonly stems: ReadonlyArray<string>; readonly where: Query; readonly limit: number }
-): Query => ({
+export const searchQuery = (prefix: string, { stems, where, limit }: Parameters<Dialect["search"]>[0]): Query => ({
   sql: `SELECT id, position, body FROM ${prefix}sought JOIN ${prefix}items USING (item) JOIN ${prefix}chats ON key = chat,
       to_tsquery('simple', ?) AS query
     WHERE ${where.sql} AND vector @@ query AND until IS NULL ORDER BY ts_rank(vector, query, 1) DESC, position DESC LIMIT ?`,
-  params: [stems.map((stem) => `${stem}:*`).join(" | "), ...where.params, limit]
+  params: [anyOf(stems), ...where.params, limit]
 })
