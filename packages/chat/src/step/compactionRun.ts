@@ -5,8 +5,8 @@
  *
  * COMPACT1. The request for a summary is a request as any other: with its retries, deadlines, span and cost. Its usage is in the
  *           budget of the turn and in that of the conversation.
- * COMPACT3. A turn that compacts by hand waits for the running turn, compacts also below the bound, and ends without a request of its own. A
- *           chat that waits, or was interrupted, refuses it.
+ * COMPACT3. A turn that compacts by hand waits for the running turn, compacts also below the bound, and sends no request but that for a
+ *           summary. A chat that waits, or was interrupted, refuses it.
  * COMPACT2. When that request fails, the turn continues without a summary, or ends with the provider's error.
  */
 import type { CompactionPlan, CompactionSource } from "../compaction/index.ts"

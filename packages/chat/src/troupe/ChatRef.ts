@@ -141,8 +141,8 @@ export interface ChatRef {
   /**
    * Compacts the thread now, by the option `compaction`, also when no bound is near. It waits for the running turn.
    *
-   * **Details**: a turn without an input and without a request of its own: it ends with the reason `completed`, and `metadata.compacted` says
-   * whether requests are smaller from now on. The thread stays whole.
+   * **Details**: a turn without an input, whose only request is that for a summary: it ends with the reason `completed`, and
+   * `metadata.compacted` says whether requests are smaller from now on. The thread stays whole.
    *
    * **Errors**: the turn fails with a `SessionError` (`invalid_status_for_operation`) without the option `compaction`, and while the chat
    * waits, or was interrupted; also as for {@link retry}.
