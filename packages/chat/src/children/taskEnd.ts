@@ -56,10 +56,10 @@ export const cancelledBefore = ({ child }: BackgroundTask): TaskEnd => ({
   text: child === undefined ? "It was cancelled before it began." : "It waited for a person."
 })
 
-/** The end of a task whose sub-agent waited for a person, and nobody decided in time. */
+/** The end of a task whose sub-agent waited for a decision that did not come in time. */
 export const undecided: TaskEnd = {
   status: "timed_out",
-  text: "Its agent waited for a person, and nobody decided in time."
+  text: "Its agent waited for a person, whose decision did not come in time."
 }
 
 /** The end of a task whose program ended, and which must not run again. */

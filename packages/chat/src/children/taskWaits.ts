@@ -19,7 +19,7 @@ export interface TaskWaitsHome extends ReportHome {
 
 /** A task that waits. */
 interface Waiting extends Reported {
-  /** Nobody decided in time. */
+  /** Called when the decision did not come in time. */
   readonly expired: () => void
 }
 

@@ -12,7 +12,7 @@ export interface FamilyChat {
   readonly context: ChatContext | undefined
   /** The mode that somebody set for its calls. */
   readonly standing: ModeStanding | undefined
-  /** The mode of its calls; `undefined` if it has no permissions, and nobody has set a mode. */
+  /** The mode of its calls; `undefined` if it has no permissions, and no mode was set. */
   readonly mode: Mode | undefined
   /** The budget of its turns. */
   readonly budget: Budget | undefined

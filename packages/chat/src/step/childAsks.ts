@@ -43,7 +43,7 @@ export const waitingBelow = (toolCallId: string, approvals: ReadonlyArray<Pendin
   return first === undefined ? undefined : waitingForChild({ chat: first.chat, asks, counted: {} }, first.askedAt)
 }
 
-/** The waits below a call that are left, as the chat of the call names them; `own` is that chat, which asks what nobody below it asks. */
+/** The waits below a call that are left, as the chat of the call names them; `own` is that chat, which asks what has no chat of its own. */
 const left = (
   toolCall: ToolCall,
   { child, expiresAt }: Extract<OpenCall, { readonly state: "waiting" }>,

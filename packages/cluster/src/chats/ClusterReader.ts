@@ -102,7 +102,7 @@ const queryOf = (options: Omit<AttachOptions, "signal">): string => {
   return query.length === 0 ? "" : `?${new URLSearchParams(query)}`
 }
 
-/** Starts the chat. A start that ends with the reader fails nobody. */
+/** Starts the chat. A start that ends with the reader fails no caller. */
 const started = async (start: () => Promise<unknown>, signal: AbortSignal): Promise<void> => {
   try {
     await start()

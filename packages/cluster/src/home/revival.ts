@@ -3,8 +3,8 @@
  *
  * Owns: the chats that are to be started, and the buckets in which they are being searched. Does not own the chats.
  *
- * CLUSTER8. A conversation that ran, or had waiting inputs, when its home ended is started by its next home, though nobody
- *           asks for it.
+ * CLUSTER8. A conversation that ran, or had waiting inputs, when its home ended is started by its next home, without a
+ *           request.
  * CLUSTER9. With `resume` its turn is retried after each home that leaves. After homes that are gone, which the chat may have caused,
  *           it is retried at most twice. It is never retried while a call of unknown outcome waits for a person: `onUnknown` of its
  *           tool says whether it does. The store counts the retries, and knows which home has left (`handOver`).

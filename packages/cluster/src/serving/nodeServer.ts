@@ -162,7 +162,7 @@ class NodeServer implements Server.NodeServer {
     const { promise: late, resolve } = Promise.withResolvers<undefined>()
     const timer = clock.setTimeout(() => {
       resolve(undefined)
-      // A seat that comes late is not used, and a refusal that comes late refuses nobody.
+      // A seat that comes late is not used, and a refusal that comes late is ignored.
       admitting.then(
         (seat) => seat.end(),
         () => {}

@@ -136,7 +136,7 @@ const troupeOf = ({ troupe }: Pick<ServerOptions, "troupe">): RunningTroupe =>
  * Makes the server by which the nodes of a cluster use each other's chats, for `@troupe/cluster`.
  *
  * **Details**: ids are those of the Troupe, nothing is limited, and it has routes for the program itself. `fetch` is for the
- * program only: it authenticates nobody. `onError` is that of {@link make}.
+ * program only: it authenticates no caller. `onError` is that of {@link make}.
  */
 export const forNodes = (troupe: Clustered, onError?: ServerOptions["onError"]): Server => {
   const may = { mode: "bypass", approve: true, observe: true, agents: true, models: true } as const

@@ -1,7 +1,7 @@
 /**
  * The fields of a form, read from a JSON Schema with one level, as MCP servers send it.
  *
- * **Details**: the schema can come from a server that nobody verified. Its `pattern` is not given to the browser: the chat checks each answer.
+ * **Details**: the schema can come from a server that is not trusted. Its `pattern` is not given to the browser: the chat checks each answer.
  */
 
 /** A value that a person can choose, with its text. */
