@@ -12,79 +12,41 @@ import { openRecord } from "./openSchema.ts"
 
 const common = { message: z.string(), metadata: openRecord.optional(), cause: z.unknown().exactOptional() }
 
-/** The fields of an `AdapterError`. */
-const AdapterErrorData = z.lazy(() =>
-  z
-    .object({
-      type: z.literal("AdapterError"),
-      reason: z.enum(AdapterError.reasons),
-      ...common,
-      provider: z.string().optional(),
-      status: z.number().optional(),
-      retryAfterMs: z.number().optional(),
-      requestId: z.string().optional()
-    })
-    .readonly()
-)
+/** The fields of an error of this package: those that each one has, and its own. */
+const errorData = <const Type extends string, const Reason extends string, Fields extends z.ZodRawShape>(
+  type: Type,
+  reasons: ReadonlyArray<Reason>,
+  fields: () => Fields
+) => z.lazy(() => z.object({ type: z.literal(type), reason: z.enum(reasons), ...common, ...fields() }).readonly())
 
-/** The fields of an `EngineError`. */
-const EngineErrorData = z.lazy(() =>
-  z
-    .object({
-      type: z.literal("EngineError"),
-      reason: z.enum(EngineError.reasons),
-      ...common,
-      provider: z.string().optional()
-    })
-    .readonly()
-)
+const ofProvider = () => ({ provider: z.string().optional() })
 
-/** The fields of a `StreamError`. */
-const StreamErrorData = z.lazy(() =>
-  z
-    .object({
-      type: z.literal("StreamError"),
-      reason: z.enum(StreamError.reasons),
-      ...common,
-      provider: z.string().optional(),
-      eventIndex: z.number().optional()
-    })
-    .readonly()
-)
+const AdapterErrorData = errorData("AdapterError", AdapterError.reasons, () => ({
+  ...ofProvider(),
+  status: z.number().optional(),
+  retryAfterMs: z.number().optional(),
+  requestId: z.string().optional()
+}))
 
-/** The fields of a `ToolError`. */
-const ToolErrorData = z.lazy(() =>
-  z
-    .object({
-      type: z.literal("ToolError"),
-      reason: z.enum(ToolError.reasons),
-      ...common,
-      toolName: z.string().optional(),
-      toolCallId: z.string().optional()
-    })
-    .readonly()
-)
+const EngineErrorData = errorData("EngineError", EngineError.reasons, ofProvider)
 
-/** The fields of a `ValidationError`. */
-const ValidationErrorData = z.lazy(() =>
-  z
-    .object({
-      type: z.literal("ValidationError"),
-      reason: z.enum(ValidationError.reasons),
-      ...common,
-      errors: z
-        .array(
-          z.object({ field: z.array(z.union([z.string(), z.number()])).readonly(), reason: z.string() }).readonly()
-        )
-        .readonly()
-    })
-    .readonly()
-)
+const StreamErrorData = errorData("StreamError", StreamError.reasons, () => ({
+  ...ofProvider(),
+  eventIndex: z.number().optional()
+}))
 
-/** The fields of a `SessionError`. */
-const SessionErrorData = z.lazy(() =>
-  z.object({ type: z.literal("SessionError"), reason: z.enum(SessionError.reasons), ...common }).readonly()
-)
+const ToolErrorData = errorData("ToolError", ToolError.reasons, () => ({
+  toolName: z.string().optional(),
+  toolCallId: z.string().optional()
+}))
+
+const ValidationErrorData = errorData("ValidationError", ValidationError.reasons, () => ({
+  errors: z
+    .array(z.object({ field: z.array(z.union([z.string(), z.number()])).readonly(), reason: z.string() }).readonly())
+    .readonly()
+}))
+
+const SessionErrorData = errorData("SessionError", SessionError.reasons, () => ({}))
 
 /** The stored fields of any other error. `errors` are those of an `AggregateError`. */
 const ForeignErrorData = z.lazy(() =>
