@@ -153,8 +153,8 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       check(id, log, after)
       const owner = record && owners.get(record)
       if (owner !== undefined && owner !== log) throw refused("store_conflict", id, log?.commits.length ?? 0)
-      for (const input of takes) log?.inbox.delete(input)
       if (memories !== undefined) kept.change(memories.scope, memories.changes, Math.floor(clock.now()))
+      for (const input of takes) log?.inbox.delete(input)
       if (entries.length === 0 && after === undefined) return log?.record ?? blank(id)
       return add(log, id, entries, "saved")
     },

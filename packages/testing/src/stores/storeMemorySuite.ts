@@ -2,7 +2,7 @@
 import { Store } from "@troupe/chat/store"
 import type { Law } from "../law/index.ts"
 import { type MakeStore, refuses, same, storeLaw, save } from "./storeLaw.ts"
-import { said } from "./storeSamples.ts"
+import { inputOf, said } from "./storeSamples.ts"
 
 type Memories = NonNullable<Store.SessionStore["memories"]>
 
@@ -121,6 +121,11 @@ export const memoryLaws = (make: MakeStore): ReadonlyArray<Law> => [
       save(store, said("c", "Again"), { after: 0, memories: late })
     )
     same("after the refusal", await listed(memories, "a"), ["m1"])
+    await store.accept("c", inputOf("i1", "Again"))
+    await refuses("a write with an invalid scope", "invalid_options", () =>
+      save(store, said("c", "Again"), { takes: ["i1"], memories: { ...late, scope: "" } })
+    )
+    same("the input of that write", (await store.load("c"))?.inbox?.length, 1)
     await store.delete("c")
     same("after the deletion of the conversation", await listed(memories, "a"), ["m1"])
   }),
