@@ -54,7 +54,7 @@ export const runPiped = async ({
       if (signal.aborted) break
       if (line.trim() !== "" && !(await ask(line.trim()))) break
     }
-    if (isAsked) return { failed }
+    if (isAsked || signal.aborted) return { failed }
     display.line(
       paint.quiet("Nobody asks anything here, so the demo asks for you. In a terminal you write yourself.\n")
     )
