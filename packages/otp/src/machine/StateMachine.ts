@@ -23,14 +23,12 @@
  * await System.stop(system)
  * ```
  */
-import * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
+import type * as Effect from "effect/Effect"
 import type {
   Actor,
   ActorLogic,
   ActorRef,
   AnyActorLogic,
-  AnyActorRef,
   AnyStateMachine,
   CallbackActorLogic,
   DoNotInfer,
@@ -39,11 +37,8 @@ import type {
   InputFrom,
   InspectionEvent,
   MachineContext,
-  NonReducibleUnknown,
-  ObservableActorLogic,
   Observer,
   OutputFrom,
-  PromiseActorLogic,
   Snapshot,
   SnapshotFrom,
   Subscription
@@ -72,7 +67,6 @@ import {
   makeCallback,
   makeEffect,
   type Params as ActionParams,
-  registerActor,
   registerChild,
   reply as replyTo,
   type Resolvable,
@@ -80,14 +74,11 @@ import {
   type StartCallback
 } from "./chart/index.ts"
 import { cellOfFacade, chartOf, ChartProcess, facadeOf, hostChart } from "./host/index.ts"
-import { type AnyActorSystem, hostOf as hostCell, processAt, standingForProcess } from "./actorTable.ts"
+import { type AnyActorSystem, hostOf as hostCell, processAt } from "./actorTable.ts"
 import { actorAt, ActorProcess } from "./actorProcess.ts"
 import { type Cell, cellOf, deliver, die, join, type Kernel, kernelOf } from "../kernel/index.ts"
-import { handOver, startFiber, stopFiber } from "./effectActor.ts"
 import { host } from "./machineHost.ts"
-import { startProcess, stopProcess } from "./processActor.ts"
-import { afterEvent, beginning } from "./workSnapshot.ts"
-import type { WorkEvent } from "./workSnapshot.ts"
+import { spawnedBy } from "./processActor.ts"
 import { callAt, callEffectAt, type CallOptions, type From, register } from "../process/index.ts"
 
 declare const machineOf: unique symbol
@@ -300,55 +291,12 @@ export interface WatchedState<L extends AnyStateMachine> extends Pick<SnapshotFr
 /** The process that runs an actor system; `undefined` under a bare `createActor`. */
 export const hostOf = (system: AnyActorSystem): Pid<unknown> | undefined => hostCell(system)
 
-/** The arguments of the function that makes an actor's effect or stream. */
-export interface ActorArgs<I> {
-  /** What the chart passes to the actor. */
-  readonly input: I
-  /** The reference of the actor, as in XState. */
-  readonly self: AnyActorRef
-  /** The actor system, as in XState. */
-  readonly system: AnyActorSystem
-  /** The process that runs the actor, if any. */
-  readonly host: Pid<unknown> | undefined
-}
+export type { ActorArgs } from "./actorTable.ts"
 
-const argsOf = <I>(input: I, self: AnyActorRef): ActorArgs<I> => ({
-  input,
-  self,
-  system: self.system,
-  host: hostCell(self.system)
-})
+export { fromEffect, fromStream } from "./effectActor.ts"
 
-/**
- * Makes actor logic from an effect: its success is the actor's output, its failure the actor's error.
- *
- * **Details**
- *
- * The fiber belongs to the actor's process, if there is one. Stopping the actor or ending the process interrupts it: its
- * finalizers run once, and it sends no more events. An effect that ends synchronously is done in the same step; the end
- * of any other effect is handled in a turn of the process. A restored actor runs its effect again.
- *
- * **Gotchas**
- *
- * A defect is the actor's error too. An effect that interrupts itself fails with a `Shutdown`.
- */
-export const fromEffect = <A, E = never, I = NonReducibleUnknown>(
-  make: (args: ActorArgs<I>) => Effect.Effect<A, E>
-): PromiseActorLogic<A, I> =>
-  registerActor<PromiseActorLogic<A, I>>(
-    {
-      config: make,
-      getInitialSnapshot: (_scope, input) =>
-        beginning(input) as ReturnType<PromiseActorLogic<A, I>["getInitialSnapshot"]>,
-      start: (state, { self }) => {
-        if (state.status === "active") startFiber(self, () => make(argsOf(state.input as I, self)))
-      },
-      transition: (state, event, { self }) => afterEvent(state, event, () => stopFiber(self)),
-      getPersistedSnapshot: (state) => state,
-      restoreSnapshot: (stored) => stored as ReturnType<PromiseActorLogic<A, I>["getInitialSnapshot"]>
-    },
-    { kind: "effect", make }
-  )
+export { fromProcess } from "./processActor.ts"
+export type { ProcessActorLogic, ProcessSnapshot } from "./processActor.ts"
 
 /**
  * XState's `assign`, `raise`, `cancel`, `sendTo`, `sendParent`, `spawnChild` and `stopChild`.
@@ -563,96 +511,6 @@ export const bind = <M extends AnyStateMachine>(machine: M, env: unknown): M => 
 export const bindEach = <M extends AnyStateMachine>(machine: M, make: () => unknown): M =>
   bindMachine(machine, new EnvironmentPerSystem(make)) as M
 
-const streamValue = "xstate.stream.value"
-
-const valueEvent = (value: unknown): WorkEvent => ({ type: streamValue, data: value })
-
-/**
- * Makes actor logic from a stream: each value becomes the actor's `context`, a failure becomes its error.
- *
- * **Details**
- *
- * A fiber reads the stream, as in `fromEffect`: stopping the actor interrupts it. It reads the next value after the
- * previous one was handled. An invoking machine receives each value through `onSnapshot`.
- */
-export const fromStream = <A, E = never, I extends NonReducibleUnknown = NonReducibleUnknown>(
-  make: (args: ActorArgs<I>) => Stream.Stream<A, E>
-): ObservableActorLogic<A, I> => ({
-  config: make,
-  getInitialSnapshot: (_scope, input) =>
-    ({ ...beginning(undefined), input, context: undefined }) as SnapshotFrom<ObservableActorLogic<A, I>>,
-  start: (state, { self }) => {
-    if (state.status !== "active") return
-    const pull = (value: A) => handOver(self, valueEvent(value))
-    startFiber(self, () => {
-      const stream = make(argsOf(state.input as I, self))
-      // Streams are a third of the modules of Effect that this package needs: only a machine with a stream loads them.
-      return Effect.flatMap(
-        Effect.promise(() => import("effect/Stream")),
-        ({ runForEach }) => runForEach(stream, pull)
-      )
-    })
-  },
-  transition: (state, event, { self }) =>
-    event.type === streamValue && state.status === "active"
-      ? { ...state, context: event["data"] as A }
-      : afterEvent(state, event, () => stopFiber(self)),
-  getPersistedSnapshot: (state) => state,
-  restoreSnapshot: (stored) => stored as SnapshotFrom<ObservableActorLogic<A, I>>
-})
-
-/** The snapshot of an actor that represents a process. */
-export type ProcessSnapshot<A, I> = Snapshot<A> & { readonly input: I | undefined }
-
-/** Actor logic that represents a process. Events sent to the actor are messages to the process. */
-export type ProcessActorLogic<A, I = NonReducibleUnknown> = ActorLogic<ProcessSnapshot<A, I>, WorkEvent, I>
-
-const processes = new WeakMap<AnyActorRef, Pid<unknown>>()
-
-/**
- * Makes actor logic that spawns a process, linked to the process of the invoking actor.
- *
- * **Details**
- *
- * - Its normal end is the actor's done event, with the output if it runs a machine.
- * - Any other end is the actor's error, a `ProcessExit`; the host process does not end.
- * - It ends with the host. Stopping the actor sends it the exit signal `shutdown`.
- * - An event sent to the actor is sent to the process.
- *
- * Under a bare `createActor` the parent is a process of a separate system.
- *
- * **Contract**
- *
- * `spawn` starts one process under `parent` and returns it. If `spawn` did not link it, the actor does. `onStart` is
- * called with it before any of its events.
- */
-export const fromProcess = <A = unknown, I = NonReducibleUnknown>(
-  spawn: (args: ActorArgs<I> & { readonly parent: Pid }) => Pid,
-  onStart?: (pid: Pid<unknown>, args: ActorArgs<I>) => void
-): ProcessActorLogic<A, I> => ({
-  config: spawn,
-  ...standingForProcess,
-  getInitialSnapshot: (_scope, input) => beginning(input) as ProcessSnapshot<A, I>,
-  start: (state, { self }) => {
-    if (state.status !== "active") return
-    const args = argsOf(state.input as I, self)
-    const pid = startProcess(self, (parent) => {
-      const child = spawn({ ...args, parent })
-      onStart?.(child as Pid<unknown>, args)
-      return child
-    })
-    processes.set(self, pid as Pid<unknown>)
-  },
-  transition: (state, event, { self }) => {
-    const after = afterEvent(state, event, () => stopProcess(self))
-    const pid = processes.get(self)
-    if (after === state && pid !== undefined && !event.type.startsWith("xstate.")) deliver(cellOf(pid), event)
-    return after
-  },
-  getPersistedSnapshot: (state) => state,
-  restoreSnapshot: (stored) => stored as ProcessSnapshot<A, I>
-})
-
 /**
  * The process of an actor of a machine that runs in a process: the machine itself, or a child at any depth.
  *
@@ -688,4 +546,4 @@ export const fromProcess = <A = unknown, I = NonReducibleUnknown>(
  */
 export const pidOf = <S extends Snapshot<unknown>, E extends EventObject>(
   ref: ActorRef<S, E>
-): MachinePid<ActorLogic<S, E>> | undefined => processes.get(ref) ?? cellOfFacade(ref) ?? processAt(ref)
+): MachinePid<ActorLogic<S, E>> | undefined => spawnedBy(ref) ?? cellOfFacade(ref) ?? processAt(ref)

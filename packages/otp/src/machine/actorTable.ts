@@ -5,6 +5,7 @@
  */
 import type { Actor, AnyActorLogic, AnyActorRef, AnyActorScope, EventObject } from "xstate"
 import type { Cell } from "../kernel/index.ts"
+import type { Pid } from "../core/index.ts"
 import type { RunningActor } from "./actorProcess.ts"
 
 /** Any actor system. XState does not export its name for this type. */
@@ -53,6 +54,26 @@ export const setHostOf = (system: AnyActorSystem, cell: Cell): void => void syst
 
 /** The process that runs an actor system, if any. */
 export const hostOf = (system: AnyActorSystem): Cell | undefined => systems.get(system)
+
+/** The arguments of the function that makes an actor's effect or stream. */
+export interface ActorArgs<I> {
+  /** What the chart passes to the actor. */
+  readonly input: I
+  /** The reference of the actor, as in XState. */
+  readonly self: AnyActorRef
+  /** The actor system, as in XState. */
+  readonly system: AnyActorSystem
+  /** The process that runs the actor, if any. */
+  readonly host: Pid<unknown> | undefined
+}
+
+/** The arguments for an actor. */
+export const argsOf = <I>(input: I, self: AnyActorRef): ActorArgs<I> => ({
+  input,
+  self,
+  system: self.system,
+  host: hostOf(self.system)
+})
 
 const mark = Symbol("troupe.standsForProcess")
 

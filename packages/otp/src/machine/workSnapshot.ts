@@ -3,8 +3,10 @@
  *
  * WORK1. Such an actor is `active` until its work ends or it is stopped; after that its snapshot does not change.
  */
-import { effectDone, effectFailed } from "./effectActor.ts"
-import { processDone, processFailed } from "./processActor.ts"
+export const effectDone = "xstate.effect.done"
+export const effectFailed = "xstate.effect.failed"
+export const processDone = "xstate.process.done"
+export const processFailed = "xstate.process.failed"
 
 /** An event of such an actor. */
 export interface WorkEvent {
