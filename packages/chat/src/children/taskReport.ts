@@ -65,13 +65,20 @@ export const reportEnd = ({ chat, run, hasTask }: Reported, home: ReportHome): P
   return untilDone(chat, run, { ...home, hasTask, report })
 }
 
-/** Notes what the sub-agent of a task waits for, until the record of its chat has it, or the task waits no more (TASKREC3). */
-export const reportWait = ({ chat, run, hasTask }: Reported, home: ReportHome): Promise<void> => {
+/**
+ * Notes what the sub-agent of a task waits for, until the record of its chat has it, or the task waits no more (TASKREC3). Calls `noted`
+ * when the record has it.
+ */
+export const reportWait = ({ chat, run, hasTask }: Reported, home: ReportHome, noted: () => void): Promise<void> => {
   const { task } = run
   return untilDone(chat, run, {
     ...home,
     hasTask: () => hasTask() && run.task === task,
-    report: (living) => living.note(task).then(() => true)
+    report: async (living) => {
+      await living.note(task)
+      noted()
+      return true
+    }
   })
 }
 

@@ -33,7 +33,7 @@ export const limited = (wait: ChildWait, { clock, suspendedTtlMs }: TaskWaitsHom
 /** Has the record of the chat say what the task waits for. */
 export const noteWait = (waiting: Waiting, home: TaskWaitsHome): void => {
   home.clock.clearTimeout(waiting.run.look)
-  void reportWait(waiting, home).then(() => expireWait(waiting, home))
+  void reportWait(waiting, home, () => expireWait(waiting, home))
 }
 
 /** The store has this task of the chat: what it lacks is noted, and the wait has its limit. */
