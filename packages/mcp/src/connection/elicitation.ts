@@ -95,13 +95,12 @@ export const questionsOf = (server: string, requests: Readonly<Record<string, As
     return { id, question: asked.message, options: { server, schema: { ...schema, required } } }
   })
 
-/** The answers for the server; the questions that are asked again, because their forms do not fit. */
+/** The answers for the server; `undefined` if a form does not fit, so that the questions are asked again. */
 export const answersOf = async (
   requests: Readonly<Record<string, Asked>>,
   decisions: Readonly<Record<string, Decision>>
-): Promise<{ readonly answers: Record<string, ElicitResult>; readonly wrong: ReadonlyArray<string> }> => {
+): Promise<Readonly<Record<string, ElicitResult>> | undefined> => {
   const answers: Record<string, ElicitResult> = {}
-  const wrong: Array<string> = []
   for (const [id, asked] of Object.entries(requests)) {
     const decision = decisions[id]
     const filled =
@@ -110,10 +109,10 @@ export const answersOf = async (
         : asked.mode === "url"
           ? { action: "accept" as const }
           : await filledIn(asked.requestedSchema, decision.value)
-    if (filled === undefined) wrong.push(id)
-    else answers[id] = filled
+    if (filled === undefined) return undefined
+    answers[id] = filled
   }
-  return { answers, wrong }
+  return answers
 }
 
 /** What a result asks of a person, and the responses that the program gives by itself. */

@@ -56,8 +56,8 @@ export const handlerOf = (
     try {
       const { waitFor, answered } = chat ?? {}
       const before = answered?.state as Kept | undefined
-      const given = before && (await answersOf(before.requests, answered?.decisions ?? {}))
-      if (before !== undefined && given !== undefined && given.wrong.length > 0 && waitFor !== undefined)
+      const answers = before && (await answersOf(before.requests, answered?.decisions ?? {}))
+      if (before !== undefined && answers === undefined && waitFor !== undefined)
         return await waitFor(questionsOf(server, before.requests), before)
       const ends = Object.values(answered?.decisions ?? {}).find(({ type }) => type === "halt")
       const end = await call({
@@ -68,7 +68,7 @@ export const handlerOf = (
         toolCall,
         key,
         mayWait: waitFor !== undefined && ends === undefined,
-        answered: before && given && { answers: given.answers, state: before.state }
+        answered: before && answers && { answers, state: before.state }
       })
       if (ends?.type === "halt") return halt(ends.reason ?? "halt", `The turn was ended while ${server} asked`)
       if (end.type === "result") return await resultFor(end.result)
