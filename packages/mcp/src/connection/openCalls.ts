@@ -5,7 +5,8 @@
  *
  * OPENCALL1. A call whose server asks goes on at the server while a person thinks; its handler has ended. The answer finds the call by its
  *            key. When the connection is lost, the call is too, and an answer that comes later finds none.
- * OPENCALL2. At most 256 calls wait for answers. The oldest beyond that is cancelled at the server, and its outcome is unknown.
+ * OPENCALL2. At most 256 calls wait for answers. The oldest beyond that is cancelled at the server, and its outcome is unknown. A call whose
+ *            chat was cancelled while it waited is one of them: it has no handler that could end it.
  * OPENCALL3. A question of the older protocol does not name its call: with several calls the one that began last asks.
  */
 import type { ElicitResult } from "@modelcontextprotocol/client"
