@@ -114,7 +114,7 @@ describe("the chat at a terminal", () => {
   })
 
   test("/retry before anything was said says so, and the chat goes on", async () => {
-    await person.asks("/retry", "✖ Nothing was said yet in the chat demo")
+    await person.asks("/retry", "✖ Nothing was said yet in the chat")
     expect(await person.asks("what is 6 * 7", "6 * 7 = 42")).not.toContain("✖")
   })
 

@@ -76,7 +76,7 @@ describe("the program with piped input", () => {
 
   test("/retry before the first message prints why, leaves the exit code, and the next line is answered", async () => {
     const { code, out, err } = await runHere("/retry\nwhat is 6 * 7\n")
-    expect(out).toContain("› /retry\n✖ Nothing was said yet in the chat demo; use send\n")
+    expect(out).toContain("› /retry\n✖ Nothing was said yet in the chat; use send\n")
     expect(out).toContain("6 * 7 = 42")
     expect({ code, err }).toEqual({ code: 0, err: "" })
   })

@@ -26,6 +26,7 @@ export {
   isInterrupted,
   mustWait,
   nextTurn,
+  nothingToRetry,
   questionName,
   questionOf,
   refusalOf,

@@ -78,8 +78,9 @@ type Answerable = Pick<Conversation, "pendingToolCalls" | "thread" | "open"> &
 /** Why a turn cannot begin; `undefined` when it can (REFUSE1, REFUSE2). */
 export const refusalOf = (
   { pendingToolCalls: pending, thread, open, pendingQuestion, running }: Answerable,
-  { messages, decisions, compacts }: Pick<TurnData, "messages" | "decisions" | "compacts">
+  { messages, decisions, compacts, retry }: Pick<TurnData, "messages" | "decisions" | "compacts" | "retry">
 ): SessionError | undefined => {
+  if (retry === true && thread.messages.length === 0) return nothingToRetry()
   if (compacts === true)
     return (open ?? pendingQuestion ?? pending[0]) === undefined && running !== true ? undefined : notCompacted()
   const hasInput = messages.some(({ role }) => role === "user")
@@ -99,6 +100,10 @@ export const refusalOf = (
     `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; give them with answer({ results }) or submitToolResults`
   )
 }
+
+/** The error for a retry in an empty thread, which it may have become while the retry waited. */
+export const nothingToRetry = (): SessionError =>
+  new SessionError("nothing_to_retry", "Nothing was said yet in the chat; use send")
 
 /** COMPACT3 */
 const notCompacted = (): SessionError =>

@@ -1,5 +1,5 @@
 /** The inputs of a live chat that wait for their release, and how a sender gets their turns. */
-import { Delivery, type TurnData } from "../inbox/index.ts"
+import { Delivery, nothingToRetry, type TurnData } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { ChatContext } from "../loop/index.ts"
 import { SessionError } from "../errors/index.ts"
@@ -121,9 +121,7 @@ const retriedTurn = (chat: Starter, { unstored }: TurnTable, { options, attempt 
     const delivery = status === "rejected" ? new Delivery("queue", id, turn.delivery?.named) : turn.delivery
     return again(chat, turn.messages, delivery, turn, options)
   }
-  if ((chat.context?.record.thread.messages.length ?? 0) === 0) {
-    throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${chat.id}; use send`)
-  }
+  if ((chat.context?.record.thread.messages.length ?? 0) === 0) throw nothingToRetry()
   return chat.start([], {
     retry: true,
     attempt,

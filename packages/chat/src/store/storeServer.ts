@@ -146,8 +146,8 @@ const reportFailure = (system: System.System, operation: string, chat: string, e
 }
 
 /** Remembers a stored write, which is newer than the late ones. */
-const noteKept = ({ late }: Guarded, call: StoreCall, answered: StoreAnswer): void => {
-  if (!("error" in answered)) late.stored(call, answered.value)
+const noteKept = ({ late }: Guarded, call: StoreCall, answered: StoreAnswer, order: number): void => {
+  if (!("error" in answered)) late.stored(call, answered.value, order)
 }
 
 /**
@@ -161,6 +161,7 @@ const follow = (
   answered: (answer: StoreAnswer) => void
 ): void => {
   const id = idOf(call)
+  const order = (state.late.begins += 1)
   const before = state.busy.get(id)
   const run = async (): Promise<void> => {
     if (before !== undefined) await before
@@ -180,13 +181,13 @@ const follow = (
       if (operation.timer !== undefined) Timer.cancel(operation.timer)
       state.underWay.delete(operation)
       answered(outcome)
-      if (late === undefined) noteKept(state, call, outcome)
+      if (late === undefined) noteKept(state, call, outcome, order)
       else cameBack(state, id, late)
       return true
     })
     const isSettled = await Promise.race([settled, promise])
     state.underWay.delete(operation)
-    if (isSettled !== true && isLate(state, call)) late = state.late.begun(call)
+    if (isSettled !== true && isLate(state, call)) late = state.late.begun(call, order)
   }
   const release = async (): Promise<void> => {
     await run()
@@ -270,7 +271,7 @@ export const storeServer = GenServer.make({
     } else {
       const answering = attempt(state, call)
       if (!(answering instanceof Promise)) {
-        noteKept(state, call, answering)
+        noteKept(state, call, answering, (state.late.begins += 1))
         return GenServer.replying(answering, state)
       }
       // If the call of the store ended this process, the operation is not queued.

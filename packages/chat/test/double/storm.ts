@@ -11,7 +11,7 @@ import { memory } from "../../src/store/Store.ts"
 import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 import { turnsOfLoop } from "./pausing.ts"
-import { isOfStore, isWrite, type Point, Points } from "./points.ts"
+import { isOfStore, type Point, Points } from "./points.ts"
 import { anyOf, pick, type Some } from "./randomParts.ts"
 import { chanceOf } from "./randomTalk.ts"
 import { Deeds, optionsOf } from "./stormModel.ts"
@@ -125,7 +125,8 @@ export const stormOf = async (target: StormTarget, seed: number): Promise<Storm>
     points.take(point)
     const fate = isClosing || !odds(share.faults) ? "goes on" : pick(chance, target.fatesOf(point.name))
     trace.push(`${point.name} ${fate}`)
-    if (isWrite(point) && fate !== "goes on") doubt()
+    // A write that waits behind it may be given up.
+    if (isOfStore(point) && fate !== "goes on") doubt()
     if (fate === "goes on") point.goOn()
     else if (fate === "fails") point.fail()
     else if (fate === "is lost") point.lose()
@@ -209,7 +210,7 @@ export const stormOf = async (target: StormTarget, seed: number): Promise<Storm>
   /** At rest, the chat shows what the store has. What an interrupted chat makes of its record is stored with its next turn. */
   const compare = (): void => {
     const context = contextNow()
-    const isOpen = [...points.waiting, ...points.asleep].some(isWrite)
+    const isOpen = [...points.waiting, ...points.asleep].some(isOfStore)
     if (context === undefined || program?.chat.pid === undefined || isUnsure || isOpen) return
     if (context.turn !== undefined || ["committing", "interrupted"].includes(context.phase)) return
     const { thread, open, pendingQuestion } = record.record ?? {}

@@ -139,6 +139,30 @@ describe("CHAT18, REF11 `withdraw`", () => {
     await expect(chat.withdraw(joined)).rejects.toMatchObject({ reason: "already_delivered", message })
   })
 
+  test("leaves nothing to retry: a retry behind a first commit that failed is refused, and sends no request", async () => {
+    const { store: failingStore, fail } = failing()
+    const gate = Promise.withResolvers<void>()
+    let isHeld = true
+    const save: SavingStore["save"] = async (...args) => {
+      if (isHeld) await gate.promise
+      return failingStore.save(...args)
+    }
+    fail()
+    const adapter = handAdapter()
+    const { troupe } = await check.troupe({ adapter, store: { ...failingStore, save } })
+    const chat = await troupe.chat("c")
+    const first = chat.send("go", { id: "first" })
+    await until(() => chat.getSnapshot()?.context.phase === "committing")
+    const again = chat.retry()
+    void first.result()
+    gate.resolve()
+    await until(() => chat.getSnapshot()?.context.phase !== "committing")
+    isHeld = false
+    expect(await reasonOf(again.result())).toBe("nothing_to_retry")
+    expect(adapter.streams).toHaveLength(0)
+    await chat.withdraw("first")
+  })
+
   test("holds the input when the store fails, and `withdraw` works again", async () => {
     const { store, fail } = failing()
     const adapter = check.fake({ scripts: [calls("manual"), says("a")] })

@@ -22,8 +22,8 @@ const whole: StoreCall = { type: "append", id: "a", ...unconditional, entries: [
 /** The calls that are repeated after this late write, when these were stored since. */
 const repeatedAfter = (late: StoreCall, ...stored: ReadonlyArray<StoreCall>): ReadonlyArray<StoreCall> => {
   const writes = new LateWrites()
-  const begun = writes.begun(late)
-  for (const call of stored) writes.stored(call, newest)
+  const begun = writes.begun(late, 1)
+  for (const [at, call] of stored.entries()) writes.stored(call, newest, 2 + at)
   return writes.settled("a", begun)
 }
 
@@ -48,9 +48,25 @@ describe("LATE1", () => {
 
   test("writes of another chat, or before the late one, are not repeated", () => {
     const writes = new LateWrites()
-    writes.stored(append("i1"), newest)
-    const late = writes.begun(accept("i2"))
-    writes.stored({ ...gone, id: "b" }, undefined)
+    writes.stored(append("i1"), newest, 1)
+    const late = writes.begun(accept("i2"), 2)
+    writes.stored({ ...gone, id: "b" }, undefined, 3)
+    expect(writes.settled("a", late)).toEqual([])
+  })
+
+  test("an input that is accepted again late, after it was taken, keeps its row", () => {
+    const writes = new LateWrites()
+    const earlier = writes.begun(accept("i2"), 1)
+    writes.stored(append("i1"), newest, 2)
+    const late = writes.begun(accept("i1"), 3)
+    expect(writes.settled("a", earlier)).toEqual([])
+    expect(writes.settled("a", late)).toEqual([])
+  })
+
+  test("an input whose commit settles after its late accept was asked for keeps its row", () => {
+    const writes = new LateWrites()
+    const late = writes.begun(accept("i1"), 3)
+    writes.stored(append("i1"), newest, 2)
     expect(writes.settled("a", late)).toEqual([])
   })
 })
