@@ -19,6 +19,7 @@ import {
   type ToolOutcome,
   toolOutcome
 } from "../call/index.ts"
+import * as Usage from "../model/Usage.ts"
 import type { ModeWish } from "../gate/index.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import { type ChildWait, continuesChild, type OpenCall, type StepHalt } from "../record/index.ts"
@@ -71,6 +72,8 @@ export class BatchCall implements OrderedCall {
   suspended: SuspendedCall | undefined = undefined
   /** The permission mode that the call requests, in its present run. */
   wish: ModeWish | undefined = undefined
+  /** The usage of the requests that its handler sent itself. */
+  spent: Usage.Usage | undefined = undefined
   /** Called with the outcome; absent when the call has no span. */
   traced: ((outcome: ToolOutcome) => void) | undefined = undefined
 
@@ -175,10 +178,19 @@ export class BatchCalls {
   readonly own: ReadonlyArray<BatchCall>
   /** The positions of halting calls, in the order of their ends. */
   readonly halts: Array<number> = []
+  /** The usage of the requests that the handlers sent themselves. */
+  spent: Usage.Usage | undefined = undefined
 
   constructor(calls: ReadonlyArray<CallStart>) {
     this.all = calls.map((call, index) => new BatchCall(call, index))
     this.own = this.all.every(({ isOwn }) => isOwn) ? this.all : this.all.filter(({ isOwn }) => isOwn)
+  }
+
+  /** Counts the usage of a request of a call; returns that of all calls. */
+  count(call: BatchCall, usage: Usage.Usage): Usage.Usage {
+    if (Object.keys(usage).length === 0) return this.spent ?? usage
+    call.spent = Usage.add(call.spent ?? Usage.empty, usage)
+    return (this.spent = Usage.add(this.spent ?? Usage.empty, usage))
   }
 
   /** The halts, the one that counts first. */

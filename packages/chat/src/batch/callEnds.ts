@@ -8,6 +8,7 @@ import { endedEarly, type ToolCallView, type ToolOutcome, withArguments, withMet
 import type { SessionError } from "../errors/index.ts"
 import { QueueSource } from "../events/index.ts"
 import { idempotencyKey } from "../tool/index.ts"
+import * as Usage from "../model/Usage.ts"
 import type { BatchCall } from "./batchCalls.ts"
 import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
 import { held, original } from "../values/index.ts"
@@ -92,7 +93,8 @@ export class CallEnds {
     const ended = call.again && !ran ? stillUnknown(came, options) : came
     const written = withMetadata(call.edited ? withArguments(ended) : ended, storedMetadata?.ofMessage?.(undefined))
     const wished = call.wish === undefined ? written : { ...written, wish: call.wish }
-    const childUsage = family?.spent(() => this.#keyOf(call))
+    const ofChild = family?.spent(() => this.#keyOf(call))
+    const childUsage = call.spent === undefined ? ofChild : Usage.add(call.spent, ofChild ?? Usage.empty)
     const outcome = childUsage === undefined ? wished : { ...wished, childUsage }
     call.over(outcome, this.#clock.now())
     if (outcome.halt !== undefined) calls.halts.push(call.index)

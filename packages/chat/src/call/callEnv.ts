@@ -2,7 +2,7 @@
 import type { Clock, Pid } from "@troupe/otp"
 import type { ToolCallEvent } from "./callEvents.ts"
 import type { RunOptions } from "../options/index.ts"
-import type { ToolCall } from "../model/index.ts"
+import type { ToolCall, Usage } from "../model/index.ts"
 import type { CallPlace, Tool } from "../tool/index.ts"
 import type { ModeWish } from "../gate/index.ts"
 import type { ChildWait, Mode } from "../record/index.ts"
@@ -14,7 +14,14 @@ export interface RunnableCall extends CallPlace {
   readonly toolCall: ToolCall
   readonly options: RunOptions
   /** For a call that can ask a person: the answers that it runs again with, if it asked before. */
-  readonly asks?: { readonly former: ChildWait | undefined; readonly clock: Clock.Clock } | undefined
+  readonly asks?:
+    | {
+        readonly former: ChildWait | undefined
+        readonly clock: Clock.Clock
+        /** Counts the usage of a request of the handler; returns that of all calls of the step. */
+        readonly counted?: ((usage: Usage) => Usage) | undefined
+      }
+    | undefined
   /** Whether the handler may still start. A call that may not is cancelled. */
   readonly mayStart?: (() => boolean) | undefined
   /** Calls a function if the handler of a restored call is to run again, as soon as this is known. */

@@ -126,6 +126,7 @@ const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
     ...(owner.options?.chat?.past === undefined ? {} : { past: pastOf(living) }),
     ...(owner.options?.chat?.tasks === undefined ? {} : { tasks: tasksOf(living) }),
     ...(owner.options?.chat?.memories === undefined ? {} : { memories: memoriesOf(living) }),
+    ...(owner.options?.chat?.exhausted === undefined ? {} : spendingOf(owner)),
     ...(owner.options?.chat?.subagent === undefined
       ? {}
       : {
@@ -151,6 +152,12 @@ const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
 const pastOf = (living: () => ChatHandle): NonNullable<ChatHandle["past"]> => ({
   messages: () => living().past?.messages() ?? [],
   search: async (query, options) => living().past?.search(query, options) ?? []
+})
+
+const spendingOf = (owner: ContextOwner): Pick<ChatHandle, "exhausted" | "count"> => ({
+  exhausted: () =>
+    owner.options === undefined ? "the call is over" : owner.options.chat?.exhausted?.(owner.asks?.counted?.({})),
+  count: (usage) => void (owner.options === undefined || owner.asks?.counted?.(usage))
 })
 
 const tasksOf = (living: () => ChatHandle): NonNullable<ChatHandle["tasks"]> => ({

@@ -9,7 +9,7 @@
  *       parent begins a new chain is in the parent's usage, and does not count for the new chain.
  * SUB8. Before each request of a chat its own budget and that of every chat above must have something left. All children of a chat share
  *       that rest, so each of those that run at the same time overspends it by at most one request. A child in the background counts
- *       alike, also while no turn of its parent runs: then for the chain of the parent.
+ *       alike, also while no turn of its parent runs: then for the chain of the parent. So does a request that a call sends itself.
  */
 import * as Usage from "../model/Usage.ts"
 import type { FamilySpending } from "../options/index.ts"
@@ -76,7 +76,8 @@ export class Spending {
       },
       below: () => (this.#ended.has(id) || this.#home.childrenOf(id).length > 0 ? this.#spentBelow(id) : undefined),
       chainBegan: (turn) => this.#chainBegan(id, turn),
-      overspent: () => this.overspent(id)
+      exhausted: (more) => (this.#home.tree.spent(id) ?? this.#overspent(id, more))?.reason,
+      overspent: (more) => this.overspent(id, more)
     }
   }
 
@@ -119,23 +120,25 @@ export class Spending {
   }
 
   /** Why a chat may send no more requests (SUB8, SUB14). */
-  overspent(id: string): Terminal | undefined {
-    return this.#home.tree.spent(id) ?? this.#overspent(id)
+  overspent(id: string, more?: Usage.Usage): Terminal | undefined {
+    return this.#home.tree.spent(id) ?? this.#above(id, more)
   }
 
-  #overspent(id: string): Terminal | undefined {
+  #above(id: string, more?: Usage.Usage): Terminal | undefined {
+    const above = this.#home.living(id)?.context?.record.parent?.chat
+    return above === undefined ? undefined : this.#overspent(above, more)
+  }
+
+  #overspent(id: string, more: Usage.Usage = Usage.empty): Terminal | undefined {
     const chat = this.#home.living(id)
-    const above = chat?.context?.record.parent?.chat
-    const parent = above === undefined ? undefined : this.#home.living(above)
-    if (parent === undefined) return undefined
-    const { budget, context, stepUsage } = parent
+    if (chat === undefined) return undefined
+    const { budget, context, stepUsage } = chat
     // At rest, the chain has what the steps of the last turn used.
     const steps = context?.turn === undefined ? [] : context.steps.map(original)
-    const running = { response: { usage: stepUsage }, childUsage: this.#spentBelow(parent.id) }
+    const running = { response: { usage: stepUsage }, childUsage: Usage.add(this.#spentBelow(id), more) }
     const used = [...carried(context?.record.chain), ...steps, running]
     const spent = budget === undefined ? undefined : budgetSpent(budget, used)
-    if (spent === undefined) return this.#overspent(parent.id)
-    return { ...spent, metadata: { ...spent.metadata, chat: parent.id } }
+    return spent === undefined ? this.#above(id, more) : { ...spent, metadata: { ...spent.metadata, chat: id } }
   }
 
   /** What the children of the running step have spent so far. A child whose call runs again has its former usage in its chat. */

@@ -329,7 +329,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
     const standing = { stopped: isAborted ? ("cancelled" as const) : stopped, steps: results, chain }
     const index = results.length - 1 - (firstSteps ?? 0)
     const pass = passOptions(options, firstSteps !== undefined)
-    const terminal = terminalCondition(result, index, pass, standing) ?? options.family?.overspent()
+    const terminal = terminalCondition(result, index, pass, standing) ?? options.family?.overspent(result.childUsage)
     const former = options.family?.takeFormer()
     if (terminal === undefined) return { mayContinue: true, handoff, former }
     const spent = turnSpent(options, chain, results)

@@ -33,10 +33,12 @@ export interface FamilySpending {
   readonly below: () => Usage | undefined
   /** Called when a turn begins a chain: what the children of the chat have spent so far is of the former one. */
   readonly chainBegan: (turn: string) => undefined
-  /** The budget of a chat above that is used up, if one is. */
-  readonly overspent: () =>
-    | { readonly reason: HaltedReason; readonly metadata: Readonly<Record<string, unknown>> }
-    | undefined
+  /** The limit because of which a call may send no request of its own; `more` is the usage that its step counts. */
+  readonly exhausted: (more: Usage) => string | undefined
+  /** The budget of a chat above that is used up, if one is; `more` is usage that the record of the chat does not have yet. */
+  readonly overspent: (
+    more?: Usage
+  ) => { readonly reason: HaltedReason; readonly metadata: Readonly<Record<string, unknown>> } | undefined
 }
 
 /** The options of a running chat, complete. */

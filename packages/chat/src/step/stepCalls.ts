@@ -131,8 +131,9 @@ const haltOf = ({ open }: RunningStep, halt: StepHalt | undefined): StepHalt | u
 
 /** The output of a step. */
 export const stepEnd = (context: EndedStep): { readonly result: StepResult; readonly open?: OpenStep | undefined } => {
-  const { options, halt, left, open, outcomes, permissionMode } = context
+  const { options, halt, left, open, outcomes, permissionMode, calls } = context
   const manual = callsOf(context).filter((call) => call.open.state === "manual")
+  const ofChildren = options.family?.take()
   const parts = {
     thread: context.thread,
     response: open === undefined ? replyOf(context) : resumedResponse(context, open),
@@ -143,7 +144,7 @@ export const stepEnd = (context: EndedStep): { readonly result: StepResult; read
     error: context.error,
     blobs: options.blobs,
     permissionMode: permissionMode.fold(outcomes, options.permissions),
-    childUsage: options.family?.take(),
+    childUsage: calls?.spent === undefined ? ofChildren : Usage.add(calls.spent, ofChildren ?? Usage.empty),
     metadata: options.storedMetadata?.ofThread?.()
   }
   if (open === undefined && left.size === 0) return { result: stepResult(parts) }

@@ -7,7 +7,7 @@ import type { Adapter, Fallback, Prices, RetryOptions } from "../adapter/index.t
 import type { ToolResultEncoder } from "../values/index.ts"
 import type { Answered, PersonQuestion, Returned } from "./Returned.ts"
 import type { Memory } from "../memory/index.ts"
-import type { Message, ToolCall } from "../model/index.ts"
+import type { Message, ToolCall, Usage } from "../model/index.ts"
 import type { AgentRef, Mode, Receipt, SendOptions, UserInput } from "../record/index.ts"
 
 /** The second argument of a handler. */
@@ -87,6 +87,13 @@ export interface ChatHandle {
   readonly tasks?: ChatTasks | undefined
   /** The memories of the scope of the chat; only a chat of a Troupe whose store keeps memories has them. */
   readonly memories?: ChatMemories | undefined
+  /**
+   * The reason for which the call may send no model request of its own: the limit of the chat, or of one above it, that is used up.
+   * `undefined` if it may. `more` is usage that no count has yet. Only a chat of a Troupe has it, and not a background task.
+   */
+  readonly exhausted?: ((more?: Usage) => string | undefined) | undefined
+  /** Counts a model request that the handler has sent, as one of a sub-agent: for the chat, its budget, and those of the chats above. */
+  readonly count?: ((usage: Usage) => void) | undefined
   /** Runs a child chat, for the tools of sub-agents; only a chat of a Troupe can. */
   readonly subagent?: ((call: SubagentCall) => Promise<Returned>) | undefined
   /** Sends a message to another agent, for the tools of messages and questions; only a chat of a Troupe with agents can. */

@@ -195,7 +195,7 @@ export class ChatDirectory {
         agent,
         toolSlots,
         maxChainRequests,
-        chat: living && handleOf(living, children, { parts: this.#parts, chats: this, agent }),
+        chat: living && handleOf(living, children, { parts: this.#parts, chats: this, agent, all: this.#children }),
         blobs: living?.blobs,
         family: children?.spending(id),
         mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)

@@ -6,6 +6,7 @@ import type { LiveChat, SupervisionTree } from "../live/index.ts"
 import { AgentMail } from "../mail/index.ts"
 import { type Conversation, isChildId } from "../record/index.ts"
 import { fenceOf, type Home } from "../store/index.ts"
+import * as Usage from "../model/Usage.ts"
 import type { ChatHandle } from "../tool/index.ts"
 import { FamilyMember } from "./familyMember.ts"
 import type { LocalChatRef } from "./LocalChatRef.ts"
@@ -38,7 +39,17 @@ interface Chats {
 export const handleOf = (
   { chat, ref }: Handled,
   children: ChildChats | undefined,
-  { parts, chats, agent }: { readonly parts: HandleParts; readonly chats: Chats; readonly agent: string | undefined }
+  {
+    parts,
+    chats,
+    agent,
+    all
+  }: {
+    readonly parts: HandleParts
+    readonly chats: Chats
+    readonly agent: string | undefined
+    readonly all: Pick<ChildChats, "spending">
+  }
 ): ChatHandle => {
   const { id } = chat
   const { clock } = parts.system
@@ -52,6 +63,7 @@ export const handleOf = (
         return parts.tree.ask({ type: "search", options: { query, limit, ...where } })
       }
     },
+    exhausted: (more = Usage.empty) => all.spending(id).exhausted(more),
     memories: parts.memories.of(id, () => chat.context?.record.inputs?.[0]),
     ...(children !== undefined && {
       subagent: (call) => children.run(id, call),
