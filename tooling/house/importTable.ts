@@ -1,7 +1,7 @@
 /**
  * The allowed imports of each package: the table, and the check of one import.
  *
- * **Details**: dependencies point one way, `otp ← chat ← {testing, providers, mcp, isolate, skills, store, server}` `{store, server} ← cluster` and `server ← react`. A new package starts with a row here. A package also lists the peers of its dependencies, whether it may import
+ * **Details**: dependencies point one way, `otp ← chat ← {testing, providers, isolate, skills, store, server}` `{store, server} ← cluster` and `server ← {react, mcp}`. A new package starts with a row here. A package also lists the peers of its dependencies, whether it may import
  * them or not.
  *
  * @module
@@ -32,9 +32,9 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
     node: "none"
   },
   mcp: {
-    ours: ["otp", "chat"],
+    ours: ["otp", "chat", "server"],
     foreign: ["effect", "zod", "@modelcontextprotocol/client", "@modelcontextprotocol/server"],
-    node: "none"
+    node: ["command/"]
   },
   testing: { ours: ["otp", "chat"], foreign: ["effect", "zod"], node: "none" },
   skills: { ours: ["otp", "chat"], foreign: ["yaml", "zod"], node: "all" },

@@ -23,7 +23,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     | call stopConditions request | batch | lists step | store | inbox | loop | dispatch session view | family | children mail | live
     | troupe | observe`),
   "packages/testing": floors("law | faults ports replay stores"),
-  "packages/mcp": floors("connection | tools | client server"),
+  "packages/mcp": floors("connection | tools | client server | command"),
   "packages/providers": floors("aiSdk"),
   "packages/store": floors("options sql | folder postgres sqlite"),
   "packages/server": floors(`

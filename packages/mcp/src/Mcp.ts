@@ -21,6 +21,8 @@ export type {
   McpServerParams,
   McpToolInfo,
   McpToolSettings,
+  Sampling,
+  SamplingRequest,
   SignIn,
   SignInStorage
 } from "./connection/index.ts"

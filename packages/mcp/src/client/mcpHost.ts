@@ -12,6 +12,7 @@ import type { Client, PriorDiscovery, Tool as McpTool } from "@modelcontextproto
 import type { Tool } from "@troupe/chat/tools"
 import { type ChildSpec, GenServer, type Pid, Process, type System } from "@troupe/otp"
 import {
+  isSignIn,
   McpConnection,
   McpError,
   type McpHealth,
@@ -19,9 +20,18 @@ import {
   type McpRoot,
   type McpServer,
   type McpServerParams,
+  signInPage,
   SignInProvider
 } from "../connection/index.ts"
-import { type Attachments, attachmentsOf, attachmentTools, boundedText, listedBy, toolsOf } from "../tools/index.ts"
+import {
+  type Attachments,
+  attachmentsOf,
+  attachmentTools,
+  boundedText,
+  listedBy,
+  signInTool,
+  toolsOf
+} from "../tools/index.ts"
 import { mcpProcess } from "./mcpProcess.ts"
 
 /** One server, with or without a process. */
@@ -42,6 +52,8 @@ export class McpHost implements McpServer {
   #current: McpConnection | undefined
   #prior: PriorDiscovery | undefined
   #ahead: McpConnection | undefined
+  /** The next start of a connection: resolves with its failure. */
+  #opening = Promise.withResolvers<unknown>()
   #pid: Pid | undefined
   health: McpHealth = { status: "stopped", failedStarts: 0 }
 
@@ -51,7 +63,7 @@ export class McpHost implements McpServer {
     this.options = options
     this.#roots = options.roots
     const auth = "url" in server ? server.auth : undefined
-    this.#signIn = auth !== undefined && "open" in auth ? new SignInProvider(auth) : undefined
+    this.#signIn = auth !== undefined && isSignIn(auth) ? new SignInProvider(auth) : undefined
     this.childSpec = { id: `mcp:${this.name}`, start: (parent) => this.startLink(parent, true) }
     const { resources, read, prompts, prompt, complete } = attachmentsOf((run) => this.#ask(run))
     this.resources = resources
@@ -77,8 +89,13 @@ export class McpHost implements McpServer {
   /** Opens a connection that no process hosts yet. */
   async openAhead(): Promise<void> {
     const connection = this.connection()
+    try {
+      await this.open(connection)
+    } catch (error) {
+      if (signInPage(error) === undefined) throw error
+      return
+    }
     this.#ahead = connection
-    await this.open(connection)
     this.listen(connection, () => {})
   }
 
@@ -117,11 +134,43 @@ export class McpHost implements McpServer {
   /** Opens a connection and makes it the current one. The second one needs no question which protocol the server speaks. */
   async open(connection: McpConnection): Promise<void> {
     const prior = this.#prior
+    const opening = this.#opening
     this.#prior = undefined
-    const listed = await connection.open(prior)
-    this.#prior = connection.prior
-    this.#current = connection
-    this.#list(connection, listed)
+    this.#opening = Promise.withResolvers()
+    try {
+      const listed = await connection.open(prior)
+      this.#prior = connection.prior
+      this.#current = connection
+      this.#list(connection, listed)
+      opening.resolve(undefined)
+    } catch (error) {
+      this.#askToSignIn(signInPage(error))
+      opening.resolve(error)
+      throw error
+    }
+  }
+
+  async signIn(returned: unknown): Promise<void> {
+    await this.connection().finishSignIn(returned)
+    if (this.health.signIn === undefined || this.#pid === undefined) return
+    const opened = this.#opening.promise
+    Process.send(this.#pid as Pid<{ readonly restart: true }>, { restart: true })
+    const failure = await opened
+    if (failure !== undefined) throw failure
+  }
+
+  /** Whether the storage has tokens for a server that waits for a sign-in. */
+  async isSignedIn(): Promise<boolean> {
+    return (await this.#signIn?.tokens()) !== undefined
+  }
+
+  /** Has the tool by which the user signs in, in place of tools that cannot be listed yet (SIGNIN5). */
+  #askToSignIn(page: string | undefined): void {
+    if (page === undefined || this.#names.size > 0) return
+    const signIn = (returned: unknown) => this.signIn(returned)
+    const tool = signInTool({ server: this.name, prefix: this.options.prefix, page, signIn })
+    this.#tools = listedBy([tool], () => this.#tools)
+    this.options.onTools?.(this.#tools)
   }
 
   /** Makes the tools of a listing the current ones. */

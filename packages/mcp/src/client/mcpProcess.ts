@@ -8,6 +8,7 @@
  *        that in `terminate`.
  * MCPH2. A lost connection is opened again after a wait, which doubles with each failed start in a row. After the last start of the
  *        bound the process ends with an `McpError` as exit reason.
+ * MCPH6. A server that needs a sign-in is opened when the storage has its tokens; that is no failed start.
  * MCPH5. The start by a supervisor never fails: a server that cannot be reached waits for its next start.
  *
  * The race of a loss with an orderly end: (1) the server ends; (2) before the process has read that, it gets a shutdown
@@ -16,8 +17,11 @@
 import { GenServer, type Pid, Process, Timer } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
-import type { McpConnection, McpError, McpHealth, McpOptions } from "../connection/index.ts"
+import { type McpConnection, type McpError, type McpHealth, type McpOptions, signInPage } from "../connection/index.ts"
 import { lastingMs, waitAfter } from "./restarts.ts"
+
+/** How often the storage of a server that needs a sign-in is read: another program may have signed in. */
+const lookAgainMs = 5_000
 
 /** The server of a process. */
 export interface Hosted {
@@ -29,6 +33,7 @@ export interface Hosted {
   readonly open: (connection: McpConnection) => Promise<void>
   readonly listen: (connection: McpConnection, lost: (error: McpError) => void) => void
   readonly gone: (connection: McpConnection) => void
+  readonly isSignedIn: () => Promise<boolean>
 }
 
 type Message = { readonly lost: McpError } | { readonly restart: true }
@@ -65,6 +70,11 @@ export const mcpProcess = (host: Hosted, waits: boolean) => {
   /** Waits for the next start, or ends the process (MCPH2). */
   const waiting = (self: Pid<Message>, failedStarts: number, error: unknown) => {
     connection = undefined
+    const signIn = signInPage(error)
+    if (signIn !== undefined) {
+      Timer.sendAfter(self, { restart: true }, lookAgainMs)
+      return become({ status: "waiting", failedStarts: 0, error: String(error), signIn })
+    }
     const health = become({ status: "waiting", failedStarts, error: String(error) })
     const wait = waitAfter(failedStarts, host.options.restarts)
     if (wait === undefined) return undefined
@@ -82,7 +92,7 @@ export const mcpProcess = (host: Hosted, waits: boolean) => {
       try {
         return GenServer.ok(await open(self, 0))
       } catch (error) {
-        const health = waits ? waiting(self, 1, error) : undefined
+        const health = waits || signInPage(error) !== undefined ? waiting(self, 1, error) : undefined
         return health === undefined ? GenServer.fail(error) : GenServer.ok(health)
       }
     },
@@ -97,7 +107,11 @@ export const mcpProcess = (host: Hosted, waits: boolean) => {
         await connection?.close()
         return failed(lasted ? 1 : failedStarts + 1, message.lost)
       }
-      if (!isRestart(message)) return undefined
+      if (!isRestart(message) || health.status === "connected") return undefined
+      if (health.signIn !== undefined && !(await host.isSignedIn())) {
+        Timer.sendAfter(self, { restart: true }, lookAgainMs)
+        return undefined
+      }
       try {
         return GenServer.noreply(await open(self, failedStarts))
       } catch (error) {

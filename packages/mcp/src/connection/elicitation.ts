@@ -5,7 +5,7 @@
  */
 import type { ElicitRequest, ElicitResult, InputRequiredResult } from "@modelcontextprotocol/client"
 import { type Decision, jsonSchema, type Tool } from "@troupe/chat/tools"
-import type { Asked, AskedState } from "./mcpCall.ts"
+import type { Asked, AskedState, SampleParams } from "./mcpCall.ts"
 
 /**
  * A question of a server.
@@ -115,21 +115,35 @@ export const answersOf = async (
   return answers
 }
 
+/** The rules of the program for what a result asks. */
+interface Rules {
+  readonly roots: { readonly roots: ReadonlyArray<object> }
+  /** Answers a request to the model; returns the question to a person that comes first, if there is one. */
+  readonly sample: (params: SampleParams) => Promise<{ readonly ask: Asked } | { readonly response: unknown }>
+}
+
 /** What a result asks of a person, and the responses that the program gives by itself. */
-export const embeddedIn = (
-  { inputRequests = {} }: InputRequiredResult,
-  roots: { readonly roots: ReadonlyArray<object> }
-): { readonly requests: Record<string, Asked>; readonly responses: Record<string, unknown> } => {
+export const embeddedIn = async (
+  { inputRequests = {}, requestState }: InputRequiredResult,
+  { roots, sample }: Rules
+): Promise<{ readonly requests: Record<string, Asked>; readonly state: AskedState }> => {
   const requests: Record<string, Asked> = {}
   const responses: Record<string, unknown> = {}
-  for (const [id, request] of Object.entries(inputRequests)) {
-    if (request.method === "elicitation/create") {
-      if (isAskable(request.params)) requests[id] = request.params
+  const samples: Record<string, SampleParams> = {}
+  for (const [id, { method, params }] of Object.entries(inputRequests)) {
+    if (method === "elicitation/create") {
+      if (isAskable(params)) requests[id] = params
       else responses[id] = { action: "cancel" }
-    } else if (request.method === "roots/list") responses[id] = roots
-    else throw new Error(`The server asks for ${request.method}, which it may not`)
+    } else if (method === "sampling/createMessage") {
+      const end = await sample(params)
+      if ("response" in end) responses[id] = end.response
+      else {
+        requests[id] = end.ask
+        samples[id] = params
+      }
+    } else responses[id] = roots
   }
-  return { requests, responses }
+  return { requests, state: { requestState, responses, samples } }
 }
 
 /** The parameters with which a call goes on. */

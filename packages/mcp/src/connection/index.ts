@@ -18,4 +18,5 @@ export type {
   McpToolInfo,
   McpToolSettings
 } from "./mcpServer.ts"
-export { type SignIn, SignInProvider, type SignInStorage } from "./signIn.ts"
+export { type Sampling, type SamplingRequest, samplerOf } from "./sampling.ts"
+export { isSignIn, type SignIn, signInPage, SignInProvider, type SignInStorage } from "./signIn.ts"

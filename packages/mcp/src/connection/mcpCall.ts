@@ -1,9 +1,18 @@
 /** A call of a tool of a server, and how it ends. */
-import type { CallToolResult, ElicitRequest, ElicitResult } from "@modelcontextprotocol/client"
+import type {
+  CallToolResult,
+  CreateMessageRequest,
+  CreateMessageResult,
+  ElicitRequest,
+  ElicitResult
+} from "@modelcontextprotocol/client"
 import type { Tool } from "@troupe/chat/tools"
 
 /** A question of a server, as the protocol has it. */
 export type Asked = ElicitRequest["params"]
+
+/** A request of a server to the model, as the protocol has it. */
+export type SampleParams = CreateMessageRequest["params"]
 
 /** What a call that asked goes on with: whether it is still open at the server, or the state that the server gets back. */
 export interface AskedState {
@@ -11,8 +20,12 @@ export interface AskedState {
   readonly requestState?: string | undefined
   /** Whether the call is made anew: the server has refused it until the user opens a page. */
   readonly again?: boolean | undefined
+  /** Whether the page is that of a sign-in. */
+  readonly signIn?: boolean | undefined
   /** The answers of the program to what a person is not asked. */
   readonly responses?: Readonly<Record<string, unknown>> | undefined
+  /** The requests to the model that a person is asked about, by the ids of the questions. */
+  readonly samples?: Readonly<Record<string, SampleParams>> | undefined
 }
 
 /** A call of a tool, and its handler's context. */
@@ -23,9 +36,16 @@ export interface McpCall extends Pick<Tool.ToolContext, "toolCall" | "signal" | 
   readonly key: string
   /** Whether the call can wait for the answers of a person. */
   readonly mayWait: boolean
+  /** Sends a request of the server to the model of the chat. */
+  readonly sample: (params: SampleParams, cancel?: AbortSignal) => Promise<CreateMessageResult>
   /** The answers that the call goes on with. */
   readonly answered?:
-    | { readonly answers: Readonly<Record<string, ElicitResult>>; readonly state: AskedState }
+    | {
+        readonly answers: Readonly<Record<string, ElicitResult>>
+        readonly state: AskedState
+        /** What a person answered to the page of a sign-in: the URL that the user was sent back to. */
+        readonly returned?: unknown
+      }
     | undefined
 }
 

@@ -7,14 +7,12 @@
  * MCPC1. `close` closes the transport once, however many callers call it; every call resolves when the transport is closed.
  * MCPC2. `lost` is called at most once, and never after `close` was called.
  * MCPC3. A call leaves no listener on its caller's signal, and a completed call is never cancelled.
- * MCPC4. The SDK compiles no schema of a server: the schemas of results and forms are checked by the validator of `@troupe/chat`,
- *        whose time is bounded.
  */
 import {
   type CallToolResult,
-  Client,
-  type ClientCapabilities,
-  type ClientOptions,
+  type Client,
+  type CreateMessageResult,
+  type ElicitRequestURLParams,
   isInputRequiredResult,
   LOG_LEVEL_META_KEY,
   type PriorDiscovery,
@@ -26,12 +24,14 @@ import {
   UrlElicitationRequiredError
 } from "@modelcontextprotocol/client"
 import { elicited, embeddedIn, inputOf, isAskable } from "./elicitation.ts"
-import type { AskedState, CallEnd, McpCall } from "./mcpCall.ts"
+import { clientFor } from "./mcpClient.ts"
+import type { Asked, CallEnd, McpCall, SampleParams } from "./mcpCall.ts"
 import { McpError } from "./McpError.ts"
 import { type OpenTransport, transportOf } from "./mcpTransport.ts"
 import { OpenCalls, type OpenRequest } from "./openCalls.ts"
 import type { McpOptions, McpRoot, McpServerParams } from "./mcpServer.ts"
-import type { SignInProvider } from "./signIn.ts"
+import { questionAbout, refused, verdictOn } from "./sampling.ts"
+import { isSignIn, type SignInProvider, signInPage, SignInRequired } from "./signIn.ts"
 
 /** The maximum of the SDK: calls have deadlines of their own. */
 const noTimeout = 2_147_483_647
@@ -39,18 +39,10 @@ const noTimeout = 2_147_483_647
 /** How often a call goes on without the answer of a person. */
 const mostRounds = 10
 
-/** How long changes of a list are collected before it is read again. */
-const changesWaitMs = 50
-
 /** The callbacks of a connection. */
 export interface ConnectionEvents {
   readonly toolsChanged: (tools: ReadonlyArray<Tool>) => void
   readonly lost: (error: McpError) => void
-}
-
-/** Accepts every value (MCPC4). */
-const unchecked: NonNullable<ClientOptions["jsonSchemaValidator"]> = {
-  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined })
 }
 
 export class McpConnection {
@@ -106,7 +98,8 @@ export class McpConnection {
       return tools
     } catch (cause) {
       await this.close()
-      throw new McpError("connection_failed", this.#name, { cause, output: this.#open?.complaints() ?? "" })
+      const reason = signInPage(cause) === undefined ? "connection_failed" : "sign_in_required"
+      throw new McpError(reason, this.#name, { cause, output: this.#open?.complaints() ?? "" })
     }
   }
 
@@ -147,22 +140,61 @@ export class McpConnection {
     if (answered !== undefined && Object.values(answered.answers).some(({ action }) => action !== "accept")) {
       if (answered.state.again === true) throw new Error("The user did not open the page that the server requires")
     }
-    let more = answered?.state.again === true ? undefined : inputOf(answered?.state, answered?.answers)
+    if (answered?.state.signIn === true) await this.finishSignIn(answered.returned)
+    let more = answered?.state.again === true ? undefined : inputOf(answered?.state, await this.#answersTo(call))
     for (let round = 0; round <= mostRounds; round++) {
       const params = { name, arguments: args, ...this.#logMeta(), ...more }
       const send = () => this.ask<unknown>((client) => client.callTool(params, options))
       const result = await this.#askedFirst(call, send)
-      if (result instanceof UrlElicitationRequiredError) {
-        const requests = Object.fromEntries(result.elicitations.map((asked, at) => [`page${at}`, asked]))
-        return { type: "asks", requests, state: { again: true } }
+      if (result instanceof UrlElicitationRequiredError || result instanceof SignInRequired) {
+        const requests = Object.fromEntries(this.#pagesOf(result).map((asked, at) => [`page${at}`, asked]))
+        return { type: "asks", requests, state: { again: true, signIn: result instanceof SignInRequired } }
       }
       if (!isInputRequiredResult(result)) return { type: "result", result: result as CallToolResult }
-      const { requests, responses } = embeddedIn(result, { roots: this.#roots.map((root) => ({ ...root })) })
-      const state: AskedState = { requestState: result.requestState, responses }
+      const { requests, state } = await embeddedIn(result, {
+        roots: { roots: this.#roots.map((root) => ({ ...root })) },
+        sample: (sampling) => this.#sampled(current(), sampling)
+      })
       if (Object.keys(requests).length > 0) return { type: "asks", requests, state }
       more = inputOf(state)
     }
     throw new Error(`The server asked ${mostRounds} times without an end`)
+  }
+
+  /** The answers for the server: what a person answered, and the replies of the model that a person allowed. */
+  async #answersTo({ answered, sample }: McpCall): Promise<Readonly<Record<string, unknown>> | undefined> {
+    if (answered === undefined) return undefined
+    const answers: Record<string, unknown> = { ...answered.answers }
+    for (const [id, params] of Object.entries(answered.state.samples ?? {})) {
+      if (answered.answers[id]?.action !== "accept") throw refused()
+      answers[id] = await sample(params)
+    }
+    return answers
+  }
+
+  /** The reply of the model, or the question to a person that comes first (SAMPLE1). */
+  async #sampled(
+    { toolCall, mayWait, sample }: McpCall,
+    params: SampleParams,
+    cancel?: AbortSignal
+  ): Promise<{ readonly response: CreateMessageResult } | { readonly ask: Asked }> {
+    const verdict = await verdictOn(this.#options.sampling, params, { server: this.#name, toolCall })
+    if (verdict === "allow") return { response: await sample(params, cancel) }
+    const ask = questionAbout(this.#name, params)
+    if (verdict === "suspend" && mayWait && isAskable(ask)) return { ask }
+    throw refused()
+  }
+
+  /** Answers a request to the model that comes beside its call. */
+  async #sample(params: SampleParams, cancel: AbortSignal): Promise<CreateMessageResult> {
+    const before = this.#calls.asking()
+    if (before === undefined) throw refused()
+    const end = await this.#sampled(before, params, cancel)
+    if ("response" in end) return end.response
+    const { action } = await this.#calls.ask(end.ask, false, cancel)
+    const call = this.#calls.asking()
+    if (action !== "accept" || call === undefined) throw refused()
+    return call.sample(params, cancel)
   }
 
   /** Replaces the roots and notifies the server. */
@@ -196,7 +228,13 @@ export class McpConnection {
   }
 
   async #connectBy(open: OpenTransport, prior: PriorDiscovery | undefined): Promise<void> {
-    const client = this.#makeClient()
+    const client = clientFor(this.#options, {
+      name: this.#name,
+      calls: this.#calls,
+      roots: () => this.#roots,
+      sample: (params, cancel) => this.#sample(params, cancel),
+      toolsChanged: (tools) => this.#events?.toolsChanged(tools)
+    })
     this.#client = client
     this.#open = open
     const ours = (): boolean => this.#client === client
@@ -206,50 +244,20 @@ export class McpConnection {
     client.onerror = (error) => ours() && /reconnection attempts/i.test(error.message) && this.#lose(error)
   }
 
-  #makeClient(): Client {
-    const { elicit, roots, onLog } = this.#options
-    const capabilities: ClientCapabilities = {
-      ...(elicit === false ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
-      ...(roots === undefined ? {} : { roots: { listChanged: true } })
-    }
-    const client = new Client(
-      { name: "troupe", version: "0.1.0" },
-      {
-        capabilities,
-        jsonSchemaValidator: unchecked,
-        versionNegotiation: { mode: this.#options.protocol === "older" ? "legacy" : "auto" },
-        listChanged: {
-          tools: {
-            debounceMs: changesWaitMs,
-            onChanged: (_, tools) => void (tools !== null && this.#events?.toolsChanged(tools))
-          }
-        }
-      }
-    )
-    if (elicit !== false) {
-      client.setRequestHandler("elicitation/create", ({ params }, { mcpReq: { signal } }) =>
-        elicit === undefined
-          ? this.#calls.ask(params, client.getProtocolEra() === "modern" || !isAskable(params), signal)
-          : elicited(elicit, params, { server: this.#name, toolCalls: this.#calls.running, signal })
-      )
-    }
-    if (roots !== undefined)
-      client.setRequestHandler("roots/list", () => ({ roots: this.#roots.map((root) => ({ ...root })) }))
-    if (onLog !== undefined) client.setNotificationHandler("notifications/message", ({ params }) => onLog(params))
-    return client
-  }
-
   /** Runs a call, and again when the user has opened the pages that the server requires first. Returns the error to a call that waits. */
-  async #askedFirst<A>({ signal, mayWait }: McpCall, run: () => Promise<A>): Promise<A | UrlElicitationRequiredError> {
+  async #askedFirst<A>(
+    { signal, mayWait }: McpCall,
+    run: () => Promise<A>
+  ): Promise<A | UrlElicitationRequiredError | SignInRequired> {
     const { elicit } = this.#options
     try {
       return await run()
     } catch (error) {
-      if (!(error instanceof UrlElicitationRequiredError)) throw error
+      if (!(error instanceof UrlElicitationRequiredError || error instanceof SignInRequired)) throw error
       if (elicit === undefined && mayWait) return error
       if (elicit === undefined || elicit === false) throw error
       const about = { server: this.#name, toolCalls: this.#calls.running, signal }
-      for (const params of error.elicitations) {
+      for (const params of this.#pagesOf(error)) {
         const { action } = await elicited(elicit, params, about)
         if (action !== "accept") throw error
       }
@@ -257,10 +265,24 @@ export class McpConnection {
     }
   }
 
+  /** The pages that the user has to open before a call. */
+  #pagesOf(error: UrlElicitationRequiredError | SignInRequired): ReadonlyArray<ElicitRequestURLParams> {
+    if (error instanceof UrlElicitationRequiredError) return error.elicitations
+    const message = `Sign in to use ${this.#name}`
+    return [{ mode: "url", message, url: error.url, elicitationId: "sign-in" }]
+  }
+
+  /** Completes a sign-in. Any answer but the URL that the user was sent back to says that the storage has the tokens. */
+  async finishSignIn(returned: unknown): Promise<void> {
+    const url = typeof returned === "string" || returned instanceof URL ? URL.parse(returned) : null
+    const at = transportOf(this.#server, this.#auth(), false).signing
+    if (url?.searchParams.has("state") === true && at !== undefined) await this.#signIn?.finish(url, at)
+  }
+
   #auth() {
     if (this.#signIn !== undefined) return this.#signIn
     const auth = "url" in this.#server ? this.#server.auth : undefined
-    return auth === undefined || "open" in auth ? undefined : auth
+    return auth === undefined || isSignIn(auth) ? undefined : auth
   }
 
   #signedIn<A>(run: () => Promise<A>): Promise<A> {

@@ -4,6 +4,7 @@ import type { ContentPart, Message } from "@troupe/chat/messages"
 import type { Tool } from "@troupe/chat/tools"
 import type { ChildSpec, Pid } from "@troupe/otp"
 import type { Elicit } from "./elicitation.ts"
+import type { Sampling } from "./sampling.ts"
 import type { SignIn } from "./signIn.ts"
 
 /**
@@ -127,6 +128,8 @@ export interface McpOptions {
    * ask. Default: in a live chat the call waits for the answer of a person; any other call cancels the question.
    */
   readonly elicit?: Elicit | false | undefined
+  /** Whether the server may ask the model of the chat during a call. The request counts for the budget of the chat. Default: it may not. */
+  readonly sampling?: Sampling | undefined
   /** Called with the log messages of the server. Default: no call. */
   readonly onLog?: ((log: McpLog) => void) | undefined
   /** The least severe level that the server sends. Default: the server's own. */
@@ -141,7 +144,7 @@ export interface McpOptions {
  * Whether a server can be used.
  *
  * - `connected`: it can
- * - `waiting`: its connection was lost, and is opened again after a wait
+ * - `waiting`: its connection was lost, and is opened again after a wait; or with `signIn` after a sign-in
  * - `stopped`: it was stopped, or its process has ended
  */
 export interface McpHealth {
@@ -151,6 +154,8 @@ export interface McpHealth {
   readonly failedStarts: number
   /** Why the last connection was lost. */
   readonly error?: string | undefined
+  /** The page where the user must sign in before the server can be used. */
+  readonly signIn?: string | undefined
 }
 
 /** A resource of a server, or with `uriTemplate` a family of resources. */
@@ -222,6 +227,11 @@ export interface McpServer {
   ) => Promise<ReadonlyArray<string>>
   /** Replaces the roots and notifies the server. */
   readonly setRoots: (roots: ReadonlyArray<McpRoot>) => Promise<void>
+  /**
+   * Completes a sign-in with the URL that the user was sent back to, and connects a server that waited for it. The answer to the wait of a
+   * call does the same.
+   */
+  readonly signIn: (returned: string | URL) => Promise<void>
   /**
    * Ends the process with `shutdown`. A supervisor then restarts a permanent child: terminate the child by the supervisor
    * instead.

@@ -71,10 +71,14 @@ export class OpenCalls {
     return this.#until(open)
   }
 
+  /** The call that asks (OPENCALL3), if one runs or waits. */
+  asking(): McpCall | undefined {
+    return this.#asking(() => true)?.call
+  }
+
   /** Asks a person; cancels the question if it is refused, or no call can wait for an answer. */
   ask(asked: Asked, isRefused: boolean, signal: AbortSignal): Promise<ElicitResult> {
-    const able = Array.from(this.#open.values()).filter(({ call }) => call.mayWait)
-    const open = able.findLast(({ isWaiting }) => !isWaiting) ?? able.at(-1)
+    const open = this.#asking(({ mayWait }) => mayWait)
     if (open === undefined || isRefused || signal.aborted) return Promise.resolve(cancelled)
     return new Promise((resolve) => {
       const id = `q${crypto.randomUUID().slice(0, 8)}`
@@ -88,6 +92,11 @@ export class OpenCalls {
       open.questions.set(id, { asked, answer })
       open.next.resolve(undefined)
     })
+  }
+
+  #asking(isAble: (call: McpCall) => boolean): OpenCall | undefined {
+    const able = Array.from(this.#open.values()).filter(({ call }) => isAble(call))
+    return able.findLast(({ isWaiting }) => !isWaiting) ?? able.at(-1)
   }
 
   /** Drops all calls: their server is gone. */

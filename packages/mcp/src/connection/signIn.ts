@@ -5,9 +5,12 @@
  *
  * SIGNIN1. The answer of a sign-in is used only if it has the `state` of its request.
  * SIGNIN2. A request is sent again after a sign-in, at most three times.
+ * SIGNIN4. Without `open` a needed sign-in is an error that has the page. The answer may come in another program with the same storage, which
+ *          keeps what the last 16 pages need.
  * SIGNIN3. The metadata of the authorization server are kept for one sign-in: the next one finds a server that has changed.
  */
 import {
+  type AuthProvider,
   type OAuthClientMetadata,
   type OAuthClientProvider,
   type OAuthDiscoveryState,
@@ -30,9 +33,9 @@ export interface SignIn {
   readonly redirectUrl: string | URL
   /**
    * Shows the user this page, and resolves with the URL that the user was sent back to, with its query. A rejection fails the connection
-   * or the call.
+   * or the call. Default: a call of a live chat that needs the sign-in waits for a person; the answer is that URL.
    */
-  readonly open: (url: URL) => Promise<string | URL>
+  readonly open?: ((url: URL) => Promise<string | URL>) | undefined
   /** The scopes to ask for. Default: those that the server names. */
   readonly scope?: string | undefined
   /** The name that the user reads at the authorization server. Default: `Troupe`. */
@@ -50,6 +53,10 @@ export interface SignIn {
   readonly storage?: SignInStorage | undefined
 }
 
+/** Whether the sign-in is that of Troupe: a provider of the MCP SDK has other members. */
+export const isSignIn = (auth: SignIn | AuthProvider | OAuthClientProvider): auth is SignIn =>
+  !("tokens" in auth) && !("token" in auth)
+
 /** The storage of a server without one. */
 const inMemory = (): SignInStorage => {
   const texts = new Map<string, string>()
@@ -62,7 +69,25 @@ const inMemory = (): SignInStorage => {
 /** How often a request is sent again after a sign-in (SIGNIN2). */
 const mostSignIns = 3
 
-/** Completes the sign-in at the transport that began it. */
+/** How many pages can be answered, the newest (SIGNIN4). */
+const mostPages = 16
+
+/** The user must sign in at a page (SIGNIN4). */
+export class SignInRequired extends Error {
+  override readonly name = "SignInRequired"
+  readonly url: string
+
+  constructor(url: URL, cause: unknown) {
+    super(`The user must sign in at ${url.href}`, { cause })
+    this.url = url.href
+  }
+}
+
+/** The page of the sign-in that an error asks for, if it does. */
+export const signInPage = (error: unknown): string | undefined =>
+  error instanceof SignInRequired ? error.url : error instanceof Error ? signInPage(error.cause) : undefined
+
+/** Completes the sign-in at a transport. */
 export interface SigningTransport {
   readonly finishAuth: (answer: URLSearchParams) => Promise<void>
 }
@@ -75,6 +100,8 @@ export class SignInProvider implements OAuthClientProvider {
   /** The option of the transport for `checksIssuer`. */
   readonly skipIssuerMetadataValidation: boolean
   #asked: URL | undefined
+  #verifier = ""
+  #finishing: { readonly state: string; readonly over: Promise<unknown> } | undefined
 
   constructor(how: SignIn) {
     this.#how = how
@@ -90,19 +117,44 @@ export class SignInProvider implements OAuthClientProvider {
         return await run()
       } catch (error) {
         const url = this.#asked
-        this.#asked = undefined
+        const { open } = this.#how
         const at = transport()
         if (url === undefined || at === undefined || signIns === mostSignIns || !isUnauthorized(error)) throw error
-        await at.finishAuth(await this.#answerOf(url))
+        if (open === undefined) throw new SignInRequired(url, error)
+        this.#asked = undefined
+        const answer = new URL(await open(url), this.redirectUrl)
+        if (answer.searchParams.get("state") !== url.searchParams.get("state")) throw otherState()
+        await this.finish(answer, at)
       }
     }
   }
 
-  /** The query of the URL that the user was sent back to (SIGNIN1). */
-  async #answerOf(url: URL): Promise<URLSearchParams> {
-    const { searchParams } = new URL(await this.#how.open(url), this.redirectUrl)
-    if (searchParams.get("state") === url.searchParams.get("state")) return searchParams
-    throw new UnauthorizedError("The sign-in was answered with the state of another request")
+  /** Completes a sign-in with the URL that the user was sent back to (SIGNIN1, SIGNIN4). Sign-ins are completed one after another. */
+  async finish({ searchParams }: URL, at: SigningTransport): Promise<void> {
+    while (this.#finishing !== undefined) await this.#finishing.over.catch(() => {})
+    const state = searchParams.get("state") ?? ""
+    const over = this.#finish(state, searchParams, at)
+    this.#finishing = { state, over }
+    try {
+      await over
+    } finally {
+      this.#finishing = undefined
+    }
+  }
+
+  async #finish(state: string, answer: URLSearchParams, at: SigningTransport): Promise<void> {
+    const pages = await this.#pages()
+    if (!pages.some(([known]) => known === state)) throw otherState()
+    await at.finishAuth(answer)
+    await this.#save(
+      "pages",
+      pages.filter(([known]) => known !== state)
+    )
+  }
+
+  /** The states and the verifiers of the pages that can be answered. */
+  async #pages(): Promise<ReadonlyArray<readonly [state: string, verifier: string]>> {
+    return (await this.#load("pages")) ?? []
   }
 
   get redirectUrl(): string | URL {
@@ -144,16 +196,18 @@ export class SignInProvider implements OAuthClientProvider {
     await this.#storage.save("discovery", undefined)
   }
 
-  redirectToAuthorization(url: URL): void {
+  async redirectToAuthorization(url: URL): Promise<void> {
     this.#asked = url
+    const page = [url.searchParams.get("state") ?? "", this.#verifier] as const
+    await this.#save("pages", [...(await this.#pages()), page].slice(-mostPages))
   }
 
-  saveCodeVerifier(verifier: string): Promise<void> {
-    return this.#save("verifier", verifier)
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier
   }
 
   async codeVerifier(): Promise<string> {
-    const verifier = await this.#load<string>("verifier")
+    const [, verifier] = (await this.#pages()).find(([state]) => state === this.#finishing?.state) ?? []
     if (verifier === undefined) throw new UnauthorizedError("The storage has lost the verifier of this sign-in")
     return verifier
   }
@@ -167,8 +221,9 @@ export class SignInProvider implements OAuthClientProvider {
   }
 
   async invalidateCredentials(scope: "all" | "client" | "tokens" | "verifier" | "discovery"): Promise<void> {
-    const keys = scope === "all" ? ["client", "tokens", "verifier", "discovery"] : [scope]
-    for (const key of keys) await this.#storage.save(key, undefined)
+    const keys = scope === "all" ? ["client", "tokens", "discovery"] : [scope]
+    // A verifier belongs to its page, and is deleted with it.
+    for (const key of keys) if (key !== "verifier") await this.#storage.save(key, undefined)
   }
 
   async #load<A>(key: string): Promise<A | undefined> {
@@ -180,6 +235,9 @@ export class SignInProvider implements OAuthClientProvider {
     return this.#storage.save(key, JSON.stringify(value))
   }
 }
+
+const otherState = (): UnauthorizedError =>
+  new UnauthorizedError("The sign-in was answered with the state of another request")
 
 /** Whether the user must sign in: the SDK may put the reason into an error about its handshake. */
 const isUnauthorized = (error: unknown): boolean =>

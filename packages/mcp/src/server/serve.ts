@@ -21,7 +21,7 @@ import { agentOutput, agentSchema, callAgent } from "./agentTool.ts"
 import { addConversations } from "./conversations.ts"
 import { forPages } from "./origins.ts"
 import { callTool } from "./plainTool.ts"
-import type { McpCaller, McpServeOptions, Serving } from "./served.ts"
+import { type McpCaller, type McpServeOptions, ownedId, type Serving } from "./served.ts"
 import { Sessions } from "./sessions.ts"
 
 /** Agents and tools that MCP clients can use. `listen` of `@troupe/server/Node` takes it. */
@@ -43,6 +43,8 @@ export interface McpService {
  * and calls that wait for a decision of a caller that may approve, are questions to the user of the client. Starts of tools are progress. A
  * cancelled call cancels its turn.
  *
+ * **Errors**: throws a `TypeError` when `conversations` are to be listed, and `chatId` breaks its contract.
+ *
  * @example
  * ```ts import.meta.vitest
  * import { Fake, Troupe } from "@troupe/chat"
@@ -61,7 +63,11 @@ export interface McpService {
  * ```
  */
 export const serve = (troupe: RunningTroupe, options: McpServeOptions): McpService => {
-  const { maxBodyBytes } = options
+  const { maxBodyBytes, conversations, chatId = ownedId } = options
+  if (conversations === true && !chatId("owner", "id").startsWith(chatId("owner", "")))
+    throw new TypeError(
+      'chatId must begin the ids of an owner with chatId(owner, ""), by which conversations are listed'
+    )
   const bound = maxBodyBytes === undefined ? {} : { maxRequestBodySize: maxBodyBytes }
   const closing = new AbortController()
   const sessions = new Sessions(serverFor)

@@ -48,7 +48,10 @@ export interface McpServeOptions {
   readonly origins?: ReadonlyArray<string> | undefined
   /** The host names of this server, without port. Default: any, but see `listen` of `@troupe/server/Node`. */
   readonly hosts?: ReadonlyArray<string> | undefined
-  /** Makes the Troupe's id of an owner's conversation. Default: that of `Server.make`. */
+  /**
+   * Makes the Troupe's id of an owner's conversation. **Contract**: as that of `Server.make`: all ids of an owner, and no others, begin with
+   * `chatId(owner, "")`. Default: that of `Server.make`.
+   */
   readonly chatId?: ((owner: string, id: string) => string) | undefined
   /**
    * Adds resources, prompts and further tools of the MCP SDK. Called for each connection, and in the newer protocol for each request. A

@@ -11,7 +11,7 @@ import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/clie
 import { error, halt } from "@troupe/chat"
 import { describe, ToolError } from "@troupe/chat/errors"
 import type { HandlerResult } from "@troupe/chat/results"
-import { jsonSchema, type Tool } from "@troupe/chat/tools"
+import { type Decision, jsonSchema, type Tool } from "@troupe/chat/tools"
 import {
   answersOf,
   type Asked,
@@ -20,7 +20,8 @@ import {
   type McpCall,
   McpError,
   type McpOptions,
-  questionsOf
+  questionsOf,
+  samplerOf
 } from "../connection/index.ts"
 import { handlerResult } from "./mcpResult.ts"
 import { boundedSchema } from "./schemaBounds.ts"
@@ -50,7 +51,8 @@ export const handlerOf = (
     const found = issues.map(({ path = [], message }) => `${path.map(String).join(".")} ${message}`.trim()).join("; ")
     return error(`The structured result does not fit the output schema of the tool: ${found}`)
   }
-  return async (args, { signal, progress, toolCall, chat, idempotencyKey: key }) => {
+  return async (args, context) => {
+    const { signal, progress, toolCall, chat, idempotencyKey: key } = context
     const isGone = gone?.(tool.name)
     if (isGone !== undefined) return error(isGone)
     try {
@@ -68,7 +70,8 @@ export const handlerOf = (
         toolCall,
         key,
         mayWait: waitFor !== undefined && ends === undefined,
-        answered: before && answers && { answers, state: before.state }
+        sample: samplerOf(context),
+        answered: before && answers && { answers, state: before.state, returned: returnedIn(answered?.decisions) }
       })
       if (ends?.type === "halt") return halt(ends.reason ?? "halt", `The turn was ended while ${server} asked`)
       if (end.type === "result") return await resultFor(end.result)
@@ -81,6 +84,12 @@ export const handlerOf = (
       return error(isLost ? new ToolError("outcome_unknown", { message: failure.message }) : describe(failure))
     }
   }
+}
+
+/** The first answer, which is that to the page of a sign-in. */
+const returnedIn = (decisions: Readonly<Record<string, Decision>> = {}): unknown => {
+  const [first] = Object.values(decisions)
+  return first?.type === "result" ? first.value : undefined
 }
 
 /** What a call that asks gets back with the answers. */

@@ -11,7 +11,7 @@ const needing = (signIns: number, answer: (page: URL) => string, storage?: SignI
   const provider = new SignInProvider({ redirectUrl, open: async (page) => answer(page), storage })
   const run = async (): Promise<string> => {
     if (left-- === 0) return "done"
-    provider.redirectToAuthorization(new URL(`http://as/authorize?state=s${left}`))
+    await provider.redirectToAuthorization(new URL(`http://as/authorize?state=s${left}`))
     throw new Error("the handshake failed", { cause: new UnauthorizedError() })
   }
   const finishAuth = async (found: URLSearchParams): Promise<void> => void finished.push(found.get("code"))

@@ -5,40 +5,51 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
+import { oauthServer, signedInAt } from "../double/oauthServer.ts"
 
 interface Report {
-  readonly waits: ReadonlyArray<{ readonly kind: string; readonly toolCallId: string; readonly options?: object }>
+  readonly waits: ReadonlyArray<{
+    readonly kind: string
+    readonly toolCallId: string
+    readonly options?: { readonly url?: string }
+  }>
   readonly results: ReadonlyArray<string>
 }
 
-const program = fileURLToPath(new URL("../double/bookshopChat.ts", import.meta.url))
+const bookshop = fileURLToPath(new URL("../double/bookshopChat.ts", import.meta.url))
+const behindSignIn = fileURLToPath(new URL("../double/signInChat.ts", import.meta.url))
 
 /** A program on a database and a file of sales, which can be killed. */
 const shopping = (folder: string, protocol: "older" | "newer") => {
   const sales = join(folder, "sales.txt")
   writeFileSync(sales, "")
-  const start = async () => {
-    const child: ChildProcess = spawn(process.execPath, [program, join(folder, "chats.db"), sales, protocol], {
-      stdio: ["pipe", "pipe", "inherit"]
-    })
-    const ended = new Promise((resolve) => child.once("close", resolve))
-    const kill = async (): Promise<void> => {
-      child.kill("SIGKILL")
-      await ended
-    }
-    onTestFinished(kill)
-    if (child.stdout === null || child.stdin === null) throw new Error("the program has no streams")
-    const { stdin } = child
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-    const report = async () => JSON.parse(String((await lines.next()).value)) as Report
-    const first = await report()
-    const command = async (given: object): Promise<Report> => {
-      stdin.write(`${JSON.stringify(given)}\n`)
-      return report()
-    }
-    return { first, command, kill }
+  return {
+    start: starting(bookshop, [join(folder, "chats.db"), sales, protocol]),
+    sold: () => readFileSync(sales, "utf8")
   }
-  return { start, sold: () => readFileSync(sales, "utf8") }
+}
+
+/** Starts a program that can be killed. */
+const starting = (program: string, args: ReadonlyArray<string>) => async () => {
+  const child: ChildProcess = spawn(process.execPath, [program, ...args], {
+    stdio: ["pipe", "pipe", "inherit"]
+  })
+  const ended = new Promise((resolve) => child.once("close", resolve))
+  const kill = async (): Promise<void> => {
+    child.kill("SIGKILL")
+    await ended
+  }
+  onTestFinished(kill)
+  if (child.stdout === null || child.stdin === null) throw new Error("the program has no streams")
+  const { stdin } = child
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const report = async () => JSON.parse(String((await lines.next()).value)) as Report
+  const first = await report()
+  const command = async (given: object): Promise<Report> => {
+    stdin.write(`${JSON.stringify(given)}\n`)
+    return report()
+  }
+  return { first, command, kill }
 }
 
 const answer = (id: string | undefined, count: number) => ({ id, decision: { type: "result", value: { count } } })
@@ -55,7 +66,7 @@ test("ELICIT2. a form of a server of the newer protocol is listed and answered a
   const done = await command(answer(first.waits[0]?.toolCallId, 3))
   expect(done).toMatchObject({ waits: [], results: ["sold 3"] })
   expect(sold()).toBe("3\n")
-}, 60_000)
+}, 180_000)
 
 test("ELICIT2. the call of a server of the older protocol that died with a kill -9 has an unknown outcome, and runs again when a person says so", async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), "troupe-mcp-"))
@@ -71,4 +82,29 @@ test("ELICIT2. the call of a server of the older protocol that died with a kill 
   const done = await command(answer(again.waits[0]?.toolCallId, 2))
   expect(done).toMatchObject({ waits: [], results: ["sold 2"] })
   expect(sold()).toBe("2\n")
-}, 60_000)
+}, 180_000)
+
+test("SIGNIN5. a sign-in is listed and answered after a kill -9, and so are further scopes of a call", async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "troupe-mcp-"))
+  const server = await oauthServer()
+  onTestFinished(server.close)
+  const tokens = join(folder.path, "tokens.json")
+  writeFileSync(tokens, "{}")
+  const start = starting(behindSignIn, [join(folder.path, "chats.db"), tokens, server.url])
+  let { first, command, kill } = await start()
+  for (const [input, result] of [
+    ["sign_in", "has signed in"],
+    ["buy", "bought"]
+  ] as const) {
+    const asked = await command({ say: input })
+    const [wait] = asked.waits
+    const value = await signedInAt(wait?.options?.url)
+    await kill()
+    ;({ first, command, kill } = await start())
+    expect(first.waits).toEqual(asked.waits)
+    const done = await command({ id: wait?.toolCallId, decision: { type: "result", value } })
+    expect(done).toMatchObject({ waits: [] })
+    expect(done.results.at(-1)).toContain(result)
+  }
+  expect(server.grants).toEqual(["code read", "code read write"])
+}, 180_000)

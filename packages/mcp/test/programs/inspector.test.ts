@@ -1,25 +1,12 @@
-import { execFile } from "node:child_process"
-import { mkdtempDisposableSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
 import { askUser, Fake, tool, Troupe } from "@troupe/chat"
 import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
 import { expect, onTestFinished, test } from "vitest"
 import { Mcp } from "../../src/index.ts"
+import { inspected } from "../double/inspected.ts"
 
-const inspector = fileURLToPath(import.meta.resolve("@modelcontextprotocol/inspector/clients/launcher/build/index.js"))
 const service = fileURLToPath(new URL("../double/stdioService.ts", import.meta.url))
-
-/** Runs the command line of the official inspector, which prints the result of one request. It keeps its files in a folder of its own. */
-const inspected = async (...args: ReadonlyArray<string>): Promise<unknown> => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), "mcp-inspector-"))
-  const env = { ...process.env, HOME: folder.path, MCP_CATALOG_PATH: join(folder.path, "catalog.json") }
-  const { stdout } = await promisify(execFile)(process.execPath, [inspector, "--cli", ...args], { env })
-  return JSON.parse(stdout)
-}
 
 test("the command line of the official inspector lists and calls over standard streams", async () => {
   const over = (...args: ReadonlyArray<string>) => inspected(process.execPath, service, ...args)
@@ -27,7 +14,7 @@ test("the command line of the official inspector lists and calls over standard s
   expect(await over("--method", "tools/call", "--tool-name", "pid")).toMatchObject({
     content: [{ type: "text", text: expect.stringMatching(/^\d+$/) as string }]
   })
-})
+}, 180_000)
 
 test("ASKED1. the command line of the official inspector reads a question over HTTP, and answers it with its next call", async () => {
   const adapter = Fake.make({
@@ -56,4 +43,4 @@ test("ASKED1. the command line of the official inspector reads a question over H
     structuredContent: { text: "Booked.", conversation }
   })
   expect(await over("--method", "resources/list")).toMatchObject({ resources: [{ mimeType: "application/json" }] })
-})
+}, 180_000)

@@ -78,3 +78,12 @@ test("OWNER1. the requests of MCP clients count for the limits of their owner", 
   const calls = [1, 2, 3, 4].map(() => call(anna, "helper", { message: "Hi" }))
   expect((await Promise.all(calls)).some(({ type }) => type === "error")).toBe(true)
 })
+
+test("MCPV1. conversations whose ids do not begin with that of their owner cannot be listed, and the service does not start", async () => {
+  const troupe = await Troupe.start({ silent: true, adapter: Fake.make({ script: [] }) })
+  onTestFinished(() => troupe.stop())
+  const serve = (chatId: (owner: string, id: string) => string) => () =>
+    Mcp.serve(troupe, { conversations: true, chatId })
+  expect(serve((owner, id) => `${id}@${owner}`)).toThrow("chatId")
+  expect(serve((owner, id) => `team/${owner}/${id}`)).not.toThrow()
+})
