@@ -17,9 +17,13 @@ interface Current {
 
 const known = new WeakMap<ReadonlyArray<Tool>, Current>()
 
-/** The present tools of a list; `undefined` if they are those of the list. */
+/** The present tools of a list; `undefined` if they are those of the list. Every request asks, so that the loop calls nothing for a tool. */
 const currentOf = (tools: ReadonlyArray<Tool>): Current | undefined => {
-  if (!tools.some(({ origin }) => origin !== undefined)) return undefined
+  for (const { origin } of tools) if (origin !== undefined) return changedOf(tools)
+  return undefined
+}
+
+const changedOf = (tools: ReadonlyArray<Tool>): Current | undefined => {
   const origins = new Set(tools.flatMap(({ origin }) => origin ?? []))
   const whole = Array.from(origins, (origin) => ({ origin, ...origin() })).filter(({ listed }) =>
     listed.every((tool) => tools.includes(tool))
