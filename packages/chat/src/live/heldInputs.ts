@@ -57,7 +57,9 @@ const released = (
   const live = turns.get(id)
   if (live !== undefined && !live.over) return live
   const receipt = status === "doubted" ? undefined : ({ status: "pending" } as const)
-  const delivery = live?.turn.delivery ?? new Delivery(whenBusy, id, named === true, receipt)
+  const before = live?.turn.delivery
+  const isOpen = before !== undefined && before.status !== "rejected"
+  const delivery = isOpen ? before : new Delivery(whenBusy, id, named === true, receipt)
   return again(chat, messages, delivery, { model, answers })
 }
 
@@ -82,7 +84,8 @@ export const knownInput = (chat: Starter, turns: TurnTable, id: string): LiveTur
   if (live !== undefined && live.status !== "rejected" && !waitsAgain(live)) return live
   if (heldInputs(chat).some((held) => held.id === id)) return releasedInputs(chat, turns).find((turn) => turn.id === id)
   if (live !== undefined && waitsAgain(live)) return beganAgain(chat, live)
-  if (chat.context?.record.known?.includes(id) !== true) return undefined
+  const { before, record } = chat.context ?? {}
+  if ((before ?? record)?.known?.includes(id) !== true) return undefined
   return chat.refused(alreadyDelivered(chat.id, id), new Delivery("queue", id, true, { status: "delivered" }))
 }
 

@@ -9,7 +9,7 @@
  *        store without a log then has the newest record again. An input whose late `accept` was asked for after it was taken keeps its
  *        row: its chat has put it back.
  * LATE2. After a late delete the newest record stored meanwhile is stored again, and an input that was accepted meanwhile and not
- *        taken is accepted again. An input that was taken is never accepted again.
+ *        taken is accepted again. An input that was taken, or may have been, is never accepted again.
  * STORE4. When a late write settles, LATE1 and LATE2 restore what was stored meanwhile: in the end the store has the last requested
  *         state.
  */
@@ -20,7 +20,7 @@ import { type AcceptCall, idOf, type StoreCall } from "./storeCall.ts"
 /** What was asked for last about the row of an input, and the place of that call among those of the chat. */
 interface RowWrite {
   readonly order: number
-  readonly write: AcceptCall | "taken" | "late"
+  readonly write: AcceptCall | "taken" | "unknown"
 }
 
 /** The late writes of a chat, and what was stored since. */
@@ -47,7 +47,7 @@ export class LateWrites {
     const late = this.#chats.get(id) ?? { count: 0, type: call.type, newest: undefined, rows: new Map() }
     late.count += 1
     if (call.type === "delete" || late.type !== "delete") late.type = call.type
-    if (call.type === "accept") note(late, call.input.id, { order, write: "late" })
+    if (call.type === "accept") note(late, call.input.id, { order, write: "unknown" })
     this.#chats.set(id, late)
     return late
   }
@@ -72,6 +72,13 @@ export class LateWrites {
       late.newest = call
       late.rows.clear()
     } else if (call.type === "rewind") late.newest = undefined
+  }
+
+  /** Notes a write that was answered with an error: the store may have done it, so that the rows of its inputs are not stored again. */
+  failed(call: StoreCall, order: number): void {
+    const late = this.#chats.size === 0 ? undefined : this.#chats.get(idOf(call))
+    if (late !== undefined && call.type === "append")
+      for (const id of call.takes ?? []) note(late, id, { order, write: "unknown" })
   }
 }
 

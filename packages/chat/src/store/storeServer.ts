@@ -145,9 +145,10 @@ const reportFailure = (system: System.System, operation: string, chat: string, e
   System.report(system, { subject, error, attributes: { operation, ...(chat !== ofAll && { chat }) } })
 }
 
-/** Remembers a stored write, which is newer than the late ones. */
+/** Remembers a write that was answered, which is newer than the late ones. */
 const noteKept = ({ late }: Guarded, call: StoreCall, answered: StoreAnswer, order: number): void => {
-  if (!("error" in answered)) late.stored(call, answered.value, order)
+  if ("error" in answered) late.failed(call, order)
+  else late.stored(call, answered.value, order)
 }
 
 /**

@@ -80,6 +80,14 @@ describe("LATE2", () => {
     expect(repeatedAfter(gone, accept("i1"), accept("i2"), append("i1"))).toEqual([whole, accept("i2")])
   })
 
+  test("an input that a write took which was answered with an error is not accepted again", () => {
+    const writes = new LateWrites()
+    const late = writes.begun(gone, 1)
+    writes.stored(accept("i1"), newest, 2)
+    writes.failed(append("i1"), 3)
+    expect(writes.settled("a", late)).toEqual([])
+  })
+
   test("an input that was accepted again after it was taken waits", () => {
     expect(repeatedAfter(accept("i1"), append("i1"), accept("i1"))).toEqual([accept("i1")])
   })
