@@ -192,19 +192,21 @@ export const stillAsks = async (
   return failed(call, "child_refused", message)
 }
 
-/** Waits until no other call of a child runs (SUB18). */
-export const callsBefore = async (
-  running: () => { readonly key: string; readonly over: { readonly promise: Promise<void> } } | undefined,
+/**
+ * Resolves when the other call of a child that runs is over, or this one is aborted; `undefined` if none runs (SUB18). Several calls can wait
+ * for the same one, so each looks again:
+ *
+ *   1. calls B and C wait for call A, which ends
+ *   2. B looks, and begins in the same turn of the loop
+ *   3. C looks, and waits for B
+ */
+export const callBefore = (
+  run: { readonly key: string; readonly over: { readonly promise: Promise<void> } } | undefined,
   { key, signal }: SubagentCall
-): Promise<void> => {
-  const { promise: aborted, resolve } = Promise.withResolvers<void>()
-  const abort = (): void => resolve()
-  signal.addEventListener("abort", abort, { once: true })
-  try {
-    for (let run = running(); run !== undefined && run.key !== key && !signal.aborted; run = running()) {
-      await Promise.race([run.over.promise, aborted])
-    }
-  } finally {
-    signal.removeEventListener("abort", abort)
-  }
+): Promise<void> | undefined => {
+  if (run === undefined || run.key === key || signal.aborted) return undefined
+  const { promise, resolve } = Promise.withResolvers<void>()
+  signal.addEventListener("abort", () => resolve(), { once: true })
+  void run.over.promise.then(resolve)
+  return promise
 }

@@ -44,7 +44,7 @@ import {
 } from "../family/index.ts"
 import { failed } from "./childAnswer.ts"
 import {
-  callsBefore,
+  callBefore,
   childOf,
   countedBefore,
   forgotten,
@@ -243,7 +243,8 @@ export class ChildChats {
     }
     const over = this.graph.begin(asker, id, waits)
     try {
-      await callsBefore(() => this.#runs.get(id), call)
+      let before = callBefore(this.#runs.get(id), call)
+      for (; before !== undefined; before = callBefore(this.#runs.get(id), call)) await before
       if (call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
       return await this.#runOf(parent, { id, pid, asker }, call, under)
     } finally {

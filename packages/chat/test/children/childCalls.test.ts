@@ -129,6 +129,18 @@ test("SUB18 a call for a child that works in the background waits until that wor
   ])
 })
 
+test("SUB18 calls for one child that begin in the background at the same time run one after another, and each has its own answer", async () => {
+  const { troupe } = await start({
+    tools: [subagent("research"), subagent("research", { name: "later", background: true })]
+  })
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "new one")
+  await answerTo(chat, "later two; later three; later four")
+  const ends = () => chat.thread.messages.map(said).filter((line) => line.startsWith("The background task"))
+  await until(() => ends().length === 3)
+  expect(ends().map((line) => line.split("\n")[1])).toEqual(["2: two", "3: three", "4: four"])
+})
+
 test("SUB18 the answer of a call that runs again is that of its own input", async () => {
   const { troupe, store } = await start()
   const chat = await troupe.chat("c")
