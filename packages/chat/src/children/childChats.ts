@@ -62,11 +62,6 @@ interface ChildRef extends Answering, Sending {
   readonly cancel: () => Promise<void>
 }
 
-/** A turn that ends. */
-interface Ended {
-  readonly ended: Promise<void>
-}
-
 /** The functions that children need from the directory. */
 export interface ChildrenHome {
   readonly treeBounds: TreeBounds
@@ -104,8 +99,6 @@ interface Run {
   ending: Promise<void> | undefined
   /** Resolves when the run is over. */
   readonly over: PromiseWithResolvers<void>
-  /** The turns of messages that the child got meanwhile: its work ends with theirs. */
-  readonly messages: Array<Ended>
 }
 
 /** The part of its parent's drain time that a child has. */
@@ -149,11 +142,10 @@ export class ChildChats {
     return this.#runsOf(id).map(([child]) => child)
   }
 
-  /** If the child works, the function that makes the turn of a message a part of that work. */
-  joins(child: string): ((turn: Ended) => void) | undefined {
+  /** Whether a call runs a turn of the child. */
+  works(child: string): boolean {
     const run = this.#runs.get(child)
-    const works = run?.ending === undefined && this.#home.living(child)?.context?.turn !== undefined
-    return run !== undefined && works ? (turn) => void run.messages.push(turn) : undefined
+    return run !== undefined && run.ending === undefined && this.#home.living(child)?.context?.turn !== undefined
   }
 
   /** What a chat and its children spend. */
@@ -274,8 +266,7 @@ export class ChildChats {
       account: { key: accountKey(call, under), counted: wait?.counted ?? Usage.empty, former: Usage.empty },
       bound,
       ending: undefined,
-      over: Promise.withResolvers(),
-      messages: []
+      over: Promise.withResolvers()
     }
     this.#runs.set(id, run)
     const interrupt = () => void this.#interrupted(id, run)
@@ -347,7 +338,7 @@ export class ChildChats {
       try {
         await turnOf(this.#home.living(id)?.context, ref, inputOf(call), run.account.counted)?.result()
         await this.#answered(id, run, ref)
-        for (const { ended } of run.messages) await ended
+        await this.#home.living(id)?.rests()
         return resultOf(call, this.#home.living(id), run.wait)
       } catch (error) {
         const hasDied = error instanceof SessionError && error.reason === "chat_died"

@@ -21,6 +21,8 @@ export interface FamilyChat {
   readonly setPermissionMode: (mode: Mode) => Promise<void>
   /** Resolves when the record has these children as begun, and no longer those that it forgets. */
   readonly childrenBegan: (children: ReadonlyArray<string>, forgets: ReadonlyArray<string>) => Promise<void>
+  /** Resolves when no turn runs or is next: the messages that it got are read, or wait for a person. */
+  readonly rests: () => Promise<void>
   readonly cancel: () => Promise<void>
   readonly stop: () => Promise<void>
 }

@@ -49,8 +49,8 @@ export interface MailHome {
   readonly maxWaiting: number
   /** Runs a question as a call of an agent below `owner`. */
   readonly run: (owner: string, call: SubagentCall, asker: string) => Promise<Returned>
-  /** If the agent works, the function that makes the turn of a message a part of that work. */
-  readonly joins: (child: string) => ((turn: SentTurn) => void) | undefined
+  /** Whether a call runs a turn of the agent. The call ends when the agent has read its messages. */
+  readonly works: (child: string) => boolean
   readonly graph: WaitGraph
 }
 
@@ -78,10 +78,8 @@ export class AgentMail {
   async #deliver(sender: FamilyChat, { chat, owner }: Addressee, call: AgentMessage): Promise<Returned> {
     const input = inputOf(call)
     const message = messageOf(sender, chat, call)
-    const joins = this.#home.joins(chat)
-    if (owner !== undefined && joins === undefined) return this.#keep(chat, { input, message, call })
+    if (owner !== undefined && !this.#home.works(chat)) return this.#keep(chat, { input, message, call })
     const turn = await this.#home.note(chat, message, { id: input, whenBusy: call.whenBusy })
-    joins?.(turn)
     return receiptOf(call, await turn.receipt)
   }
 

@@ -92,6 +92,6 @@ const mailOf = ({ tree, home, limits }: HandleParts, chats: Chats, children: Chi
     keep: (id, input) => tree.add<"accept">({ type: "accept", id, input, fence: fenceOf(home, id) }),
     maxWaiting: limits.maxWaitingInputs,
     run: (owner, call, asker) => children.run(owner, call, undefined, asker),
-    joins: (child) => children.joins(child),
+    works: (child) => children.works(child),
     graph: children.graph
   })

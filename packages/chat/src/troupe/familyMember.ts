@@ -50,6 +50,10 @@ export class FamilyMember implements FamilyChat {
     return this.#chat.asked((process) => sendChildren(this.id, process, ...children))
   }
 
+  rests(): Promise<void> {
+    return this.#chat.rests()
+  }
+
   cancel(): Promise<void> {
     return this.#chat.cancelTurn()
   }

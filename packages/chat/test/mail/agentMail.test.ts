@@ -158,6 +158,39 @@ test("TELL3 a message answers no question that a person was asked", async () => 
   ])
 })
 
+test("TELL3 an agent in the background asks a person while a message waits for it, and its task ends after the turn of that message", async () => {
+  const asked = Promise.withResolvers<string>()
+  const which = tool({ name: "which", effect: "read", execute: async () => askUser(await asked.promise) })
+  const messages = [tell({ to: ["parent", "children", "siblings"] }), subagent("research")]
+  const research = check.fake({ respond: doingLines(" && ") })
+  const { troupe, store } = await start({
+    tools: [...messages, subagent("research", { name: "later", background: true })],
+    agents: { research: { adapter: research, tools: [which] } }
+  })
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "call: dig")
+  await answerTo(chat, "later %: which")
+  await until(() => research.requests.length === 2)
+  expect(await answerTo(chat, "tell %: look left")).toContain('{"receipt":"pending"')
+  asked.resolve("Which one?")
+  const waits = () => chat.getSnapshot()?.context.pendingApprovals ?? []
+  await until(() => waits().length === 1)
+  const [child = ""] = await childrenIn(store)
+  expect(await answerTo(chat, "tell %: look right")).toContain('{"receipt":"pending"')
+  expect((await store.load(child))?.inbox).toHaveLength(2)
+  await chat.approve(waits()[0]?.toolCall.id ?? "", { type: "result", value: "the blue one" }).result()
+  await until(() => chat.thread.messages.some((message) => said(message).includes("has ended: done")))
+  const { running, inbox = [] } = (await store.load(child)) ?? {}
+  expect({ running, inbox }).toEqual({ running: false, inbox: [] })
+  expect((await threadOf(store, child)).slice(-5)).toEqual([
+    "the blue one",
+    expect.stringContaining("says:\nlook left"),
+    "the blue one",
+    expect.stringContaining("says:\nlook right"),
+    "the blue one"
+  ])
+})
+
 test("TELL1 a message whose program ended before its receipt is one message when the call runs again", async () => {
   const kept = memory()
   const first = await start({ store: kept })
