@@ -10,8 +10,8 @@
  * SUB19. The record of a chat has at most `maxKnownAgents` children. When a further one begins, the chat forgets the child that began first
  *         of those that rest. A call for an agent that is forgotten, or never was, fails with `child_refused`, and the model reads which ones
  *         there are.
- * SUB20. When a task ends while its child waits for a person, the next call of the child ends that wait first: nothing runs of what waited.
- *         While the task waits with the child, another call fails with `child_refused`.
+ * SUB20. When a call ends while its child waits for a person, the next call of the child ends that wait first: nothing runs of what waited.
+ *         While the call waits with the child, another call fails with `child_refused`.
  */
 import { haltedText } from "../call/index.ts"
 import type { ChatContext } from "../loop/index.ts"
@@ -23,7 +23,6 @@ import {
   childOfCall,
   type ChildWait,
   type Conversation,
-  endIn,
   shortIdOf,
   type UserInput,
   withShortId
@@ -110,10 +109,10 @@ const isOf = (called: Called | undefined, input: string): boolean =>
 const calledBy = ({ role, metadata }: Message): Called | undefined =>
   role === "user" ? (metadata?.["call"] as Called | undefined) : undefined
 
-/** The part of the thread that answers this input, and whether it is the last part (SUB18). */
+/** The part of the thread that answers this input, and whether it is the last part (SUB18). An input that still waits has none. */
 const partOf = ({ messages }: Thread, { id }: ChildInput): { readonly thread: Thread; readonly isLast: boolean } => {
-  const found = id === firstInput ? 0 : messages.findLastIndex((message) => isOf(calledBy(message), id))
-  const from = Math.max(0, found)
+  const from = id === firstInput ? 0 : messages.findLastIndex((message) => isOf(calledBy(message), id))
+  if (from === -1) return { thread: { messages: [] }, isLast: true }
   const next = messages.findIndex((message, at) => at > from && calledBy(message) !== undefined)
   return next === -1
     ? { thread: { messages: messages.slice(from) }, isLast: true }
@@ -164,16 +163,18 @@ export const turnOf = (
   return !running && lastHaltedReason !== "cancelled" ? undefined : child.retry()
 }
 
-/** Whether the last call of a child was of a task whose end the thread of its parent has. */
-const isOfEndedTask = ({ thread }: Conversation, parent: Conversation | undefined, child: string): boolean => {
-  const last = thread.messages.map((message) => calledBy(message)).findLast((called) => called !== undefined)
-  const task = last?.key ?? child.slice(child.lastIndexOf("-") + 1)
-  return parent?.thread.messages.some((message) => endIn(message, task) !== undefined) === true
+/** Whether the call that a child works for goes on, so that what the child waits for is its wait. */
+const isOwned = (child: Conversation, parent: Conversation | undefined, id: string): boolean => {
+  const last = child.thread.messages.map((message) => calledBy(message)).findLast((called) => called !== undefined)
+  const key = last?.key ?? id.slice(id.lastIndexOf("-") + 1)
+  const { tasks = [], open } = parent ?? {}
+  const calls = open?.calls.some((one) => one.state === "waiting" && one.child?.chat === id) === true
+  return calls || tasks.some((task) => task.id === key || task.child?.chat === id)
 }
 
 /**
- * The failure of a call for a child that waits for a person: the answer is for the call that waits. If that was a task that has ended,
- * `endWait` ends the wait (SUB20).
+ * The failure of a call for a child that waits for a person: the answer is for the call that waits. If that call is over, `endWait` ends the
+ * wait (SUB20).
  */
 export const stillAsks = async (
   { id, context }: { readonly id: string; readonly context: ChatContext | undefined },
@@ -182,13 +183,15 @@ export const stillAsks = async (
   endWait: () => Promise<void>
 ): Promise<HandlerResult.Failed | undefined> => {
   if (context === undefined || wait !== undefined) return undefined
-  if (context.record.known?.includes(inputOf(call).id) === true || asksOf({ id, context }).length === 0)
-    return undefined
-  if (isOfEndedTask(context.record, parent, id)) {
+  const { known } = context.record
+  if (known?.includes(inputOf(call).id) === true || asksOf({ id, context }).length === 0) return undefined
+  // A message that the child read before its first input led to the wait.
+  if (call.child === undefined) return undefined
+  if (!isOwned(context.record, parent, id)) {
     await endWait()
     return undefined
   }
-  const message = `the agent ${call.child ?? call.agent} waits for a person; call it again when it has answered`
+  const message = `the agent ${call.child} waits for a person; call it again when it has answered`
   return failed(call, "child_refused", message)
 }
 

@@ -54,7 +54,7 @@ import {
   stillAsks,
   turnOf
 } from "./childCalls.ts"
-import { type Answering, answering, decisionsFor } from "./childWaits.ts"
+import { type Answering, answering, asksOf, decisionsFor } from "./childWaits.ts"
 
 /** The address of a child whose process has started. */
 interface ChildRef extends Answering, Sending {
@@ -336,7 +336,10 @@ export class ChildChats {
       const refused = (await this.#stillAsks(id, run, call, ref)) ?? (await this.#refused(id, run, call))
       if (refused !== undefined) return refused
       try {
-        await turnOf(this.#home.living(id)?.context, ref, inputOf(call), run.account.counted)?.result()
+        if (!(await this.#hasRead(id, run, ref, call))) return resultOf(call, this.#home.living(id), run.wait)
+        const turn = turnOf(this.#home.living(id)?.context, ref, inputOf(call), run.account.counted)
+        await this.#home.living(id)?.rests()
+        if (turn?.over === true) await turn.result()
         await this.#answered(id, run, ref)
         await this.#home.living(id)?.rests()
         return resultOf(call, this.#home.living(id), run.wait)
@@ -345,6 +348,15 @@ export class ChildChats {
         if (!hasDied || crashes === mostCrashes || !Process.isAlive(run.pid)) throw error
       }
     }
+  }
+
+  /** Whether the child has read the messages before the input of a call: one that led to a question would get the input as its answer. */
+  async #hasRead(id: string, run: Run, ref: ChildRef, call: SubagentCall): Promise<boolean> {
+    const child = this.#home.living(id)
+    if (child?.context?.record.known?.includes(inputOf(call).id) === true) return true
+    await this.#answered(id, run, ref)
+    await child?.rests()
+    return child?.context === undefined || asksOf({ id, context: child.context }).length === 0
   }
 
   #stillAsks(id: string, { wait, parent }: Run, call: SubagentCall, ref: ChildRef): ReturnType<typeof stillAsks> {

@@ -21,6 +21,7 @@ import { digest, isProviderApproval } from "../tool/index.ts"
 
 /** A turn of a child. */
 export interface Turn {
+  readonly over: boolean
   readonly result: () => Promise<{ readonly haltedReason: string }>
 }
 

@@ -191,6 +191,27 @@ test("TELL3 an agent in the background asks a person while a message waits for i
   ])
 })
 
+test("SUB18 a call of an agent that asks a person about an earlier message waits for that answer, and has its own answer then", async () => {
+  const which = tool({ name: "which", effect: "read", execute: () => askUser("Which one?") })
+  const research = check.fake({
+    respond: ({ messages }) => {
+      const last = messages.at(-1)
+      return last?.role === "user" && said(last).endsWith("says:\nwhich") ? calls("which") : says(said(last))
+    }
+  })
+  const { troupe, store } = await start({ agents: { research: { adapter: research, tools: [which] } } })
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "call: dig")
+  await answerTo(chat, "tell %: which")
+  const { haltedReason, pendingApprovals = [] } = await chat.send("call %: down").result()
+  expect([haltedReason, pendingApprovals.map(({ reason }) => reason)]).toEqual(["awaiting_approval", ["Which one?"]])
+  const decision = { type: "result", value: "the blue one" } as const
+  const { finalResponse } = await chat.approve(pendingApprovals[0]?.toolCall.id ?? "", decision).result()
+  expect(finalResponse?.outputText).toBe("down")
+  const [child = ""] = await childrenIn(store)
+  expect((await threadOf(store, child)).slice(-4)).toEqual(["the blue one", "the blue one", "down", "down"])
+})
+
 test("TELL1 a message whose program ended before its receipt is one message when the call runs again", async () => {
   const kept = memory()
   const first = await start({ store: kept })
