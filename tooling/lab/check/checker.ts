@@ -2,6 +2,7 @@
 import { wrongCalls, wrongLogs, wrongLost, wrongRecord } from "./conversations.ts"
 import type { Line } from "./history.ts"
 import type { Kept } from "./kept.ts"
+import { wrongAnswers, wrongMail } from "./mail.ts"
 import { wrongCluster } from "./nodes.ts"
 import { wrongChildren, wrongLives } from "./trees.ts"
 
@@ -19,5 +20,7 @@ export const checked = (lines: ReadonlyArray<Line>, kept: Kept, { leaseMs, isOve
   ...wrongCalls(lines, kept),
   ...wrongChildren(kept),
   ...wrongLives(lines, kept, isOver),
+  ...wrongMail(kept),
+  ...(isOver ? wrongAnswers(kept) : []),
   ...(leaseMs === undefined ? [] : wrongCluster(lines, kept, leaseMs))
 ]

@@ -4,13 +4,13 @@
  * LAB6. A conversation of a sub-agent belongs to a stored call of its parent, and no call has two.
  * LAB7. A conversation that was in a turn is loaded as interrupted, or asks about its calls; its partial text is the stored one.
  * LAB8. A reported fork exists.
- * LAB9. A call that a person allowed has the result of its run. When nothing is killed any longer, every chat comes to its end:
- *       no turn runs, no call is open, and no input waits.
+ * LAB9. A call that a person allowed has the result of its run, and a question has the answer of the person. When nothing is killed any
+ *       longer, every chat comes to its end: no turn runs, no call is open, and no input waits but a message for an agent that rests.
  * LAB10. The end of a background task is in the thread of its chat at most once, and once when every chat is at its end.
  */
 import { Message } from "@troupe/chat/messages"
 import type { Conversation } from "@troupe/chat/store"
-import { isReport } from "../workload.ts"
+import { isReport, looked } from "../workload.ts"
 import { callsOf, repeated, textsOf } from "./conversations.ts"
 import { type Line, ofType } from "./history.ts"
 import type { Kept } from "./kept.ts"
@@ -66,22 +66,27 @@ const wrongReports = (record: Conversation, isLast: boolean): ReadonlyArray<stri
 }
 
 /** LAB9 */
-const notOver = ({ id, running, open, inbox = [] }: Conversation): ReadonlyArray<string> => [
+const notOver = ({ id, running, open, inbox = [], parent }: Conversation): ReadonlyArray<string> => [
   ...(running ? [`LAB9: the turn of ${id} is not over`] : []),
   ...(open === undefined ? [] : [`LAB9: ${id} has open calls`]),
-  ...(inbox.length === 0 ? [] : [`LAB9: ${inbox.length} inputs of ${id} wait`])
+  ...(inbox.every(({ id: input }) => parent !== undefined && input.startsWith("tell-"))
+    ? []
+    : [`LAB9: ${inbox.length} inputs of ${id} wait`])
 ]
 
 /** The results of a call that ran, or about which a person knows what it did. */
-const ran: ReadonlySet<string> = new Set(["noted", "looked after"])
+const ran: ReadonlySet<string> = new Set(["noted", looked])
 
 /** LAB9 */
 const notRun = (lines: ReadonlyArray<Line>, records: Kept["records"]): ReadonlyArray<string> => {
   const messages = Array.from(records.values()).flatMap(({ thread }) => thread.messages)
   const results = messages.filter((message) => message.role === "tool")
   const given = new Map(results.map((message) => [message.toolCallId, Message.text(message)]))
+  const answers = new Set(messages.flatMap((message) => (message.role === "user" ? [Message.text(message)] : [])))
   return ofType(lines, "allowed").flatMap(({ call }) => {
     const result = given.get(call) ?? "nothing"
-    return ran.has(result) ? [] : [`LAB9: the allowed call ${call} has the result ${result}`]
+    return ran.has(result) || answers.has(`${looked} ${call}`)
+      ? []
+      : [`LAB9: the allowed call ${call} has the result ${result}`]
   })
 }

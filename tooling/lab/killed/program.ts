@@ -15,7 +15,7 @@ import { chanceOf } from "../chance.ts"
 import { until } from "../delays.ts"
 import { say } from "../check/history.ts"
 import { openStore } from "../check/kept.ts"
-import { workloadOf, works } from "../workload.ts"
+import { looked, workloadOf, works } from "../workload.ts"
 
 const [database = "", seed = "1", life = "1", kind = "chats", last] = process.argv.slice(2)
 const areTrees = kind === "trees"
@@ -38,13 +38,16 @@ const deciding = new Map<string, Promise<void>>()
 /** Decides about everything that waits. Of a call whose outcome is unknown a person knows what it did. */
 const decideAll = async (chat: LocalChatRef): Promise<void> => {
   for (;;) {
-    const { phase, pendingApprovals = [] } = chat.getSnapshot()?.context ?? {}
-    if (phase !== "awaitingApproval") return
+    const { pendingApprovals = [] } = chat.getSnapshot()?.context ?? {}
+    if (pendingApprovals.length === 0) return
     for (const { toolCall, kind: asked } of pendingApprovals) {
-      const isAllowed = asked === "permission"
-      const decision = isAllowed ? ({ type: "allow" } as const) : ({ type: "result", value: "looked after" } as const)
-      await answered(chat, chat.approve(toolCall.id, decision))
-      if (isAllowed) say({ type: "allowed", chat: chat.id, call: toolCall.id.split("/~/").at(-1) ?? "" })
+      const call = toolCall.id.split("/~/").at(-1) ?? ""
+      const value = asked === "question" ? `${looked} ${call}` : looked
+      await answered(
+        chat,
+        chat.approve(toolCall.id, asked === "permission" ? { type: "allow" } : { type: "result", value })
+      )
+      if (asked !== "unknown_outcome") say({ type: "allowed", chat: chat.id, call })
     }
   }
 }
@@ -99,7 +102,10 @@ const atItsEnd = async (chat: LocalChatRef): Promise<void> => {
   }, Infinity)
 }
 
-const workOf = (): string => (areTrees ? works.explores : chance() < 0.6 ? works.writes : works.talks)
+const workOf = (): string => {
+  if (areTrees) return chance() < 0.5 ? works.explores : works.confers
+  return chance() < 0.6 ? works.writes : works.talks
+}
 
 const converse = async (id: string): Promise<void> => {
   const chat = await revived(id)

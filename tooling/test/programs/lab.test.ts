@@ -84,6 +84,12 @@ const child = recordOf("c/~/1", { parent: { chat, call: "note", depth: 1 }, thre
 const seen = (more: ReadonlyArray<Event>, kept: Kept = keptOf(one), world: World = { leaseMs: 1_000 }) =>
   checked(linesOf(...clean, ...more), kept, world)
 
+test("LAB29. LAB30. a message that was refused may be missing, and so may an answer that no agent gave", () => {
+  const left = { id: "tell", name: "tell", arguments: { to: "aide-1", message: "left" }, rawArguments: "{}" }
+  const refused = ran("tell", '{"receipt":"refused","to":"aide-1","reason":"deleted"}')
+  expect(seen([], keptOf(extended(one, Message.assistant("", [left]), refused)), { isOver: true })).toEqual([])
+})
+
 test("the checker finds nothing in a history that the store has", () => {
   expect(seen([])).toEqual([])
   expect(seen([], keptOf(one, child), { isOver: true })).toEqual([])
@@ -104,6 +110,17 @@ describe("a planted fault is found by the checker", () => {
   const cut = [node("cut", other), answered("one"), call("late"), node("healed", other), answered("one")]
   const unstored = { type: "read", chat, from: 3, texts: ["another", "more"], partial: "none" } as const
   const isOver = { isOver: true }
+  const sends = (name: "tell" | "ask", result: string): Conversation =>
+    extended(
+      one,
+      Message.assistant("", [{ id: name, name, arguments: { to: "aide-1", message: "left" }, rawArguments: "{}" }]),
+      ran(name, result)
+    )
+  const aide = (...messages: Conversation["thread"]["messages"]): Conversation =>
+    recordOf("c/~/aide-1", { parent: { chat, call: "note", depth: 1 }, thread: { messages } })
+  const mail = user("The agent that called you (parent) says:\nleft")
+  const pending = sends("tell", '{"receipt":"pending","to":"aide-1"}')
+  const asks = sends("ask", '{"error":"child_failed: the agent aide-1 ended without an answer"}')
   const faults: ReadonlyArray<readonly [expected: string, found: ReadonlyArray<string>]> = [
     ['LAB1: "two" is not in c', seen([sent("two")])],
     ['LAB1: "two" is more than once in c', seen([], keptOf(extended(one, user("two"), user("two"))), {})],
@@ -157,7 +174,19 @@ describe("a planted fault is found by the checker", () => {
       'LAB15: "late" began on n, which was cut from PostgreSQL',
       seen(cut, keptOf(extended(one, calling("late"), ran("late")))).filter((what) => what.startsWith("LAB15"))
     ],
-    ["LAB19: 2 timers are left", wrongLeft({ fibers: 0, timers: 2 })]
+    ["LAB19: 2 timers are left", wrongLeft({ fibers: 0, timers: 2 })],
+    [
+      'LAB29: "left" is 0 times in c/~/aide-1',
+      seen([], keptOf(pending, aide())).filter((what) => what.startsWith("LAB29"))
+    ],
+    [
+      'LAB29: "left" is 2 times in c/~/aide-1',
+      seen([], keptOf(pending, aide(mail, mail))).filter((what) => what.startsWith("LAB29"))
+    ],
+    [
+      'LAB30: the answer to "left" is lost: {"error":"child_failed: the agent aide-1 ended without an answer"}',
+      seen([], keptOf(asks, aide(user("left"), Message.assistant("The answer to left."))), isOver)
+    ]
   ]
   test.each(faults)("%s", (expected, found) => {
     expect(found.join("; ")).toBe(expected)
