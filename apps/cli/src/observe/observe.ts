@@ -54,7 +54,9 @@ export const observe = async (
 
 const finalError = ({ tree }: ObserverLink): Error | undefined => {
   const error = tree.getError?.()
-  return error instanceof HttpError && error.status < 500 && error.status !== 429 ? error : undefined
+  return error instanceof HttpError && error.status !== undefined && error.status < 500 && error.status !== 429
+    ? error
+    : undefined
 }
 
 /** Resolves with the first state; rejects with an error that comes before it. */

@@ -2,7 +2,7 @@
 import { SessionError, ValidationError } from "@troupe/chat/errors"
 import type { Clock } from "@troupe/otp"
 import { Server } from "@troupe/server"
-import { HttpError } from "@troupe/server/HttpError"
+import { HttpError, isErrorCode } from "@troupe/server/HttpError"
 import { pause as pauseUntil } from "../placement/index.ts"
 
 /** The access to all chats of a cluster. */
@@ -160,7 +160,7 @@ export const chatErrorOf = (json: unknown): Error => {
   const issues = fieldOf(error, "issues")
   if (code === "invalid_input" && Array.isArray(issues)) return new ValidationError("invalid_options", issues)
   if (isSessionReason(code)) return new SessionError(code, message, { metadata: metadataIn(error) })
-  return HttpError.isCode(code) ? new HttpError(code, message) : new SessionError("store_failed", message)
+  return isErrorCode(code) ? new HttpError(code, message) : new SessionError("store_failed", message)
 }
 
 /** The metadata that the home of the chat sent. */

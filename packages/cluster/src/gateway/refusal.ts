@@ -1,5 +1,5 @@
 /** Refusals and failures of other nodes, as errors for the client. */
-import { HttpError } from "@troupe/server/HttpError"
+import { HttpError, isErrorCode } from "@troupe/server/HttpError"
 import { ClusterError } from "../placement/index.ts"
 
 /** Reads the JSON form of a refusal. */
@@ -7,7 +7,7 @@ export const httpErrorOf = (json: unknown): HttpError => {
   const error = fieldOf(json, "error")
   const code = fieldOf(error, "code")
   const retryAfterMs = fieldOf(error, "retryAfterMs")
-  return new HttpError(HttpError.isCode(code) ? code : "internal", String(fieldOf(error, "message")), {
+  return new HttpError(isErrorCode(code) ? code : "internal", String(fieldOf(error, "message")), {
     retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : undefined
   })
 }

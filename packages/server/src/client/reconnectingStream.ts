@@ -117,10 +117,13 @@ class Life {
       case "closing":
         throw new ConnectionError("The server closes; it is tried again")
       case "failed":
-        throw httpErrorOf(frame) ?? new ConnectionError("The stream of the server failed; it is opened again")
+        throw (
+          httpErrorOf(frame, frame["status"]) ??
+          new ConnectionError("The stream of the server failed; it is opened again")
+        )
       case "stopped":
         throw new Closed("stopped", {
-          cause: new HttpError("chat_stopped", "The chat was stopped; say something to go on")
+          cause: new HttpError("chat_stopped", "The chat was stopped; say something to go on", { status: 410 })
         })
       default:
         this.#follower.received(frame, first)
@@ -153,4 +156,8 @@ export const pause = (clock: Clock.Clock, ms: number, signal: AbortSignal): Prom
 /** A refusal of the request itself is final; a refusal of its time may not be. */
 export const isFinal = (error: Error): boolean =>
   error instanceof Closed ||
-  (error instanceof HttpError && error.status < 500 && error.status !== 429 && error.status !== 408)
+  (error instanceof HttpError &&
+    error.status !== undefined &&
+    error.status < 500 &&
+    error.status !== 429 &&
+    error.status !== 408)

@@ -76,7 +76,7 @@ export const makeRemote = ({ url, fetch, headers, clock, random }: RemoteOptions
 
 const refusal = async (response: Response): Promise<Error> => {
   try {
-    const error = httpErrorOf(await response.json())
+    const error = httpErrorOf(await response.json(), response.status)
     if (error !== undefined) return error
   } catch {
     // A proxy answered with a body of its own: only the status is known.
@@ -84,12 +84,13 @@ const refusal = async (response: Response): Promise<Error> => {
   return new ConnectionError(`The server answered ${response.status} and no typed error`, { status: response.status })
 }
 
-/** The error in a server's JSON; `undefined` for other JSON. */
-export const httpErrorOf = (json: unknown): HttpError | undefined => {
+/** The error in a server's JSON, of an answer with this status; `undefined` for other JSON. */
+export const httpErrorOf = (json: unknown, status: unknown): HttpError | undefined => {
   if (!isRecord(json) || !isRecord(json["error"])) return undefined
   const { code, message, issues, retryAfterMs, id, decided } = json["error"]
-  if (!HttpError.isCode(code)) return undefined
-  return new HttpError(code satisfies ErrorCode, typeof message === "string" ? message : code, {
+  if (typeof code !== "string" || typeof status !== "number") return undefined
+  return new HttpError(code as ErrorCode, typeof message === "string" ? message : code, {
+    status,
     ...(Array.isArray(issues) ? { issues } : {}),
     ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
     ...(typeof id === "string" ? { id } : {}),

@@ -4,79 +4,9 @@
  * @module
  */
 
-/** Each code and its status. */
-const statuses = {
-  invalid_json: 400,
-  invalid_path: 400,
-  invalid_id: 400,
-  invalid_host: 400,
-  malformed_request: 400,
-  unknown_parameter: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  invalid_owner: 403,
-  mode_refused: 403,
-  origin_refused: 403,
-  host_refused: 403,
-  not_found: 404,
-  unknown_agent: 404,
-  unknown_chat: 404,
-  unknown_commit: 404,
-  unknown_input: 404,
-  unknown_task: 404,
-  method_not_allowed: 405,
-  not_acceptable: 406,
-  request_timeout: 408,
-  busy: 409,
-  already_delivered: 409,
-  awaiting_tool_results: 409,
-  awaiting_approval: 409,
-  awaiting_user: 409,
-  chat_exists: 409,
-  invalid_status_for_operation: 409,
-  no_question: 409,
-  not_a_step: 409,
-  nothing_to_retry: 409,
-  other_agent: 409,
-  session_in_error_state: 409,
-  store_conflict: 409,
-  tool_call_not_running: 409,
-  unknown_tool: 409,
-  unknown_tool_call_id: 409,
-  unpaired_tool_calls: 409,
-  withdrawn: 409,
-  chat_stopped: 410,
-  body_too_large: 413,
-  message_too_long: 413,
-  unsupported_media_type: 415,
-  misdirected: 421,
-  invalid_input: 422,
-  inbox_full: 429,
-  rate_limited: 429,
-  too_many_bytes: 429,
-  too_many_conversations: 429,
-  too_many_streams: 429,
-  headers_too_large: 431,
-  internal: 500,
-  invalid_record: 500,
-  store_without_log: 501,
-  store_without_waiting: 501,
-  store_without_memories: 501,
-  chat_died: 503,
-  closing: 503,
-  moved: 503,
-  node_unreached: 503,
-  overloaded: 503,
-  store_closed: 503,
-  store_failed: 503,
-  store_fenced: 503,
-  troupe_stopped: 503,
-  home_silent: 504,
-  node_silent: 504
-} as const
+import type { ErrorCode } from "./statuses.ts"
 
-/** Why a request was refused. */
-export type ErrorCode = keyof typeof statuses
+export { type ErrorCode, isErrorCode, statusOf } from "./statuses.ts"
 
 /** One problem of a value, and its place. */
 export interface Issue {
@@ -98,6 +28,8 @@ export interface DecidedCall {
 
 /** The optional fields of an error. */
 export interface HttpErrorFields {
+  /** The status of the answer that a client got. */
+  readonly status?: number | undefined
   /** The problems of the body, the parameters or the options. */
   readonly issues?: ReadonlyArray<Issue> | undefined
   /** The milliseconds after which a retry makes sense. */
@@ -135,8 +67,8 @@ export class HttpError extends Error {
   readonly _tag = "HttpError"
   /** What failed, for programs. */
   readonly code: ErrorCode
-  /** The status of the answer, from 400. */
-  readonly status: number
+  /** The status of the answer, for a client. A server takes `statusOf(code)`: a page does not need the table of all codes. */
+  readonly status: number | undefined
   /** The problems of the body, the parameters or the options. */
   readonly issues: ReadonlyArray<Issue> | undefined
   /** The milliseconds after which a retry makes sense. */
@@ -152,7 +84,7 @@ export class HttpError extends Error {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause })
     this.name = this._tag
     this.code = code
-    this.status = statuses[code]
+    this.status = fields.status
     this.issues = fields.issues
     this.retryAfterMs = fields.retryAfterMs
     this.id = fields.id
@@ -162,11 +94,6 @@ export class HttpError extends Error {
 
   /** The header of an unknown outcome: OpenAI's client, whose messages have no ids, does not send the request again. */
   static readonly noResend = { "x-should-retry": "false" } as const
-
-  /** Whether a word is one of the codes. */
-  static isCode(value: unknown): value is ErrorCode {
-    return typeof value === "string" && Object.hasOwn(statuses, value)
-  }
 }
 
 /** The part of an error that is sent. */

@@ -1,6 +1,14 @@
 /** Maps errors to refusals: foreign errors are mapped here, once. */
 import { SessionError, ToolError, ValidationError } from "@troupe/chat/errors"
-import { bodyOf, type DecidedCall, type ErrorBody, type ErrorCode, HttpError } from "../errors/index.ts"
+import {
+  bodyOf,
+  type DecidedCall,
+  type ErrorBody,
+  type ErrorCode,
+  HttpError,
+  isErrorCode,
+  statusOf
+} from "../errors/index.ts"
 
 /** Our own texts: the messages of the errors contain internal ids. */
 const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -75,7 +83,7 @@ export const refusalOf = (error: unknown): HttpError | undefined => {
   if (error instanceof ToolError) {
     return new HttpError("invalid_input", "What was given as a result has no JSON form", { cause: error })
   }
-  if (error instanceof SessionError && HttpError.isCode(error.reason)) {
+  if (error instanceof SessionError && isErrorCode(error.reason)) {
     const { reason, metadata } = error
     const decided = reason === "unknown_tool_call_id" ? decidedIn(metadata) : undefined
     if (decided !== undefined) {
@@ -133,7 +141,7 @@ export const nodeBodyOf = (refusal: HttpError): ErrorBody => {
 
 /** The response of a refusal, in this server's own JSON. */
 export const responseOfRefusal = (error: HttpError, json: (refusal: HttpError) => ErrorBody = bodyOf): Response =>
-  Response.json(json(error), { status: error.status, headers: { ...error.headers, ...retryAfter(error) } })
+  Response.json(json(error), { status: statusOf(error.code), headers: { ...error.headers, ...retryAfter(error) } })
 
 /** The `retry-after` header, in whole seconds. */
 export const retryAfter = ({ retryAfterMs }: HttpError): Readonly<Record<string, string>> =>

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import type { Clock } from "@troupe/otp"
-import { bodyOf, type ErrorCode, HttpError } from "../errors/index.ts"
+import { bodyOf, type ErrorCode, HttpError, statusOf } from "../errors/index.ts"
 
 /** How long a client that was refused may leave its connection open, in milliseconds. */
 const lingerMs = 1_000
@@ -15,9 +15,10 @@ export const refuseMalformed = (
 ): void => {
   if (!socket.writable || isAnswering(socket) || error.code === "ECONNRESET") return void socket.destroy()
   const refusal = new HttpError(codeOf(error), "This is no request that can be answered; the connection is closed")
+  const status = statusOf(refusal.code)
   const text = JSON.stringify(bodyOf(refusal))
   socket.end(
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ""}\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n` +
       "content-type: application/json\r\nconnection: close\r\n" +
       `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
   )

@@ -9,7 +9,7 @@ import type { LocalChatRef } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import { checkDecision } from "../access/index.ts"
-import { HttpError } from "../errors/index.ts"
+import { HttpError, statusOf } from "../errors/index.ts"
 import type { Call, TurnOptions } from "../http/index.ts"
 import {
   begunTurn,
@@ -263,7 +263,7 @@ export const existing = async ({ chats }: Call, id: string): Promise<LocalChatRe
   try {
     return await chats.existing(id)
   } catch (error) {
-    if (error instanceof HttpError && error.status === 404) return undefined
+    if (error instanceof HttpError && statusOf(error.code) === 404) return undefined
     throw error
   }
 }

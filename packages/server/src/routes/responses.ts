@@ -3,7 +3,7 @@ import type { LocalChatRef } from "@troupe/chat"
 import type { Attached, ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { ChatView } from "@troupe/chat/view"
-import { bodyOf, type HttpError } from "../errors/index.ts"
+import { bodyOf, type HttpError, statusOf } from "../errors/index.ts"
 import { Channel } from "@troupe/otp"
 import { type Call, type Changes, refusalOf, refused, SourceFrames } from "../http/index.ts"
 import { contextOf, type Encoder, following, type Run, streamed, type Writing } from "../post/index.ts"
@@ -49,7 +49,7 @@ const failedFrame = (call: Pick<Call, "bodyOf" | "cutIfMoved">, error: unknown):
 }
 
 const failedText = (call: Pick<Call, "bodyOf">, refusal: HttpError): string =>
-  frame(JSON.stringify({ type: "failed", ...call.bodyOf(refusal) }))
+  frame(JSON.stringify({ type: "failed", status: statusOf(refusal.code), ...call.bodyOf(refusal) }))
 
 /** The frames of a source. A refusal becomes the last frame; an unexpected error breaks the stream. */
 const framesOf = <A>(

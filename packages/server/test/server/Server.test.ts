@@ -4,7 +4,7 @@ import { Codec } from "@troupe/chat/store"
 import { Clock, System } from "@troupe/otp"
 import { describe, expect, test, vi } from "vitest"
 import * as z from "zod"
-import { HttpError } from "../../src/errors/HttpError.ts"
+import { isErrorCode } from "../../src/errors/HttpError.ts"
 import { handModel } from "../double/handModel.ts"
 import { codeOf, endless, framesIn, reading, served, turn, until } from "../double/served.ts"
 import type { ServerOptions } from "../../src/server/serverOptions.ts"
@@ -271,7 +271,7 @@ describe("a question, a call that waits, results", () => {
 
 describe("an error", () => {
   test("SERVE3 of every reason of a chat has that reason as its code", () => {
-    expect(SessionError.reasons.filter((reason) => !HttpError.isCode(reason))).toEqual([])
+    expect(SessionError.reasons.filter((reason) => !isErrorCode(reason))).toEqual([])
   })
 
   test("SERVE3 in a conversation is sent without stack, cause and metadata", async () => {

@@ -6,7 +6,7 @@
  */
 import { AdapterError, SessionError } from "@troupe/chat/errors"
 import type { ChatResult } from "@troupe/chat/chats"
-import type { HttpError } from "../../errors/index.ts"
+import { type HttpError, statusOf } from "../../errors/index.ts"
 import { refusalOf, retryAfter } from "../../http/index.ts"
 import { errorText } from "../index.ts"
 
@@ -36,7 +36,8 @@ const made = (status: number, code: string, message: string, param: string | nul
 
 /** A refusal of this server. */
 export const ofRefusal = (refusal: HttpError): OpenAiError => {
-  const { status, code, message, issues = [] } = refusal
+  const { code, message, issues = [] } = refusal
+  const status = statusOf(code)
   const [first] = issues
   const param = first === undefined ? null : first.field.join(".")
   // OpenAI reports an invalid body as a bad request.
