@@ -2,11 +2,14 @@
 import { AxeBuilder } from "@axe-core/playwright"
 import type { Page } from "playwright-core"
 
-/** Says something, and waits until the chat has taken it. */
+/** Says something, and waits until the chat has taken it. Rejects with the refusal if it is refused. */
 export const say = async (page: Page, text: string): Promise<void> => {
   await page.locator(".troupe-composer textarea").fill(text)
   await page.keyboard.press("Enter")
-  await page.locator(".troupe-message[data-role=user]").getByText(text).last().waitFor()
+  const refusal = page.locator(".troupe-composer .troupe-fault")
+  const taken = page.locator(".troupe-message[data-role=user]").getByText(text).last()
+  await taken.or(refusal).first().waitFor()
+  if (await refusal.isVisible()) throw new Error(`«${text}» was refused: ${await refusal.innerText()}`)
 }
 
 /** Waits until the chat is in a phase, and the page is connected. */

@@ -4,10 +4,11 @@ import type { PendingApproval } from "@troupe/chat/tools"
 import * as Clock from "@troupe/otp/clock"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { renderToString } from "react-dom/server"
 import { describe, expect, test } from "vitest"
 import { css } from "../../src/observer/css/index.ts"
 import { useStillRows } from "../../src/ui/lists/stillRows.ts"
-import { Approval, Markdown, Question } from "../../src/ui.ts"
+import { Approval, Composer, Markdown, Question } from "../../src/ui.ts"
 
 const approval: PendingApproval = {
   toolCall: { id: "t1", name: "charge", arguments: { dollars: 20 } },
@@ -280,4 +281,29 @@ test("the theme and the observer have the same palette and the same sizes", () =
   expect(ours.size).toBeGreaterThan(20)
   expect([...ours]).toEqual([...theirs].filter(([name]) => ours.has(name)))
   expect([...theirs.keys()].filter((name) => !ours.has(name))).toEqual([])
+})
+
+describe("a composer", () => {
+  test("keeps what was typed before the page hydrated it, and sends it", async () => {
+    const sent: Array<unknown> = []
+    const composer = (
+      <Composer
+        chat={{
+          send: async (text) => {
+            sent.push(text)
+          }
+        }}
+      />
+    )
+    const container = document.body.appendChild(document.createElement("div"))
+    container.innerHTML = renderToString(composer)
+    const field = container.querySelector("textarea")
+    if (field === null) throw new Error("There is no field")
+    field.value = "early"
+    render(composer, { container, hydrate: true })
+    expect(field.value).toBe("early")
+    await act(async () => void fireEvent.keyDown(field, { key: "Enter" }))
+    expect(sent).toEqual(["early"])
+    expect(field.value).toBe("")
+  })
 })

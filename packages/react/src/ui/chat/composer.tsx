@@ -1,5 +1,5 @@
 /** The field in which a person writes. */
-import { type ReactNode, useId, useRef, useState } from "react"
+import { type ReactNode, useEffect, useId, useRef, useState } from "react"
 import type { Message } from "@troupe/chat/messages"
 import type { Conversation } from "../../hooks/index.ts"
 import { contentOf } from "../message/index.ts"
@@ -38,6 +38,8 @@ export const Composer = ({ chat, label, models = [], children, className }: Comp
   const [text, setText] = useState("")
   const [model, setModel] = useState<string>()
   const box = useRef<HTMLTextAreaElement>(null)
+  // A person may type before React hydrates the page of a server: the field then has a text that React does not know.
+  useEffect(() => setText(box.current?.value ?? ""), [])
   const { fault, attempt } = useAttempt()
   const hint = useId()
   const busy = isBusy(phase)
