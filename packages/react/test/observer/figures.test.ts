@@ -59,8 +59,9 @@ describe("a timeline", () => {
   })
 
   test("has round marks, the first at its beginning", () => {
-    expect(marksOf(9_000)).toEqual([0, 2_000, 4_000, 6_000, 8_000])
+    expect(marksOf(9_000)).toEqual([0, 2_000, 4_000, 6_000])
     expect(marksOf(430)).toEqual([0, 100, 200, 300])
+    expect(marksOf(162)).toEqual([0, 50, 100])
   })
 
   test("keeps each turn's stretches apart, a zombie's beyond the end of its turn", () => {

@@ -6,7 +6,7 @@ export const processCss = `
 .tro-head h3 { font-size: 16px; font-weight: 600; line-height: 1.3; overflow-wrap: anywhere; }
 .tro-sub { color: var(--tro-muted); }
 .tro-figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(64px, 1fr)); gap: 8px; }
-.tro-figures > div { background: var(--tro-sunken); border-radius: 8px; padding: 6px 10px; }
+.tro-figures > div { background: var(--tro-sunken); border-radius: 8px; padding: 6px 8px; }
 .tro-figures dd { font-size: 13px; font-weight: 600; white-space: nowrap; }
 .tro-actions { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; }
 .tro-return { background: var(--tro-good-soft); color: var(--tro-text); border-radius: 8px; padding: 8px 12px; }

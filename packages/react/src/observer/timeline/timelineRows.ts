@@ -102,7 +102,7 @@ export const marksOf = (length: number): ReadonlyArray<number> => {
   const rough = length / 5
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? length
-  return Array.from({ length: Math.floor((length * 0.93) / step) + 1 }, (_, index) => index * step)
+  return Array.from({ length: Math.floor((length * 0.85) / step) + 1 }, (_, index) => index * step)
 }
 
 const words = {

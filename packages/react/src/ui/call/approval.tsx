@@ -66,7 +66,7 @@ export const Approval = ({ approval, onDecide, children, className, undoMs, cloc
           <p className="troupe-ask">
             {who}
             {questionFor[kind]}
-            {reason === "" ? null : <span className="troupe-note"> {reason}</span>}
+            {kind === "permission" || reason === "" ? null : <span className="troupe-note"> {reason}</span>}
           </p>
           {children ?? (
             <Arguments
