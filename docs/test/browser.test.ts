@@ -23,6 +23,8 @@ const looked = [
   "/comparisons",
   "/reference/@troupe/chat/"
 ]
+/** How long a step of a page may take, in milliseconds: the machine may have other work. */
+const patienceMs = 90_000
 const schemes = ["light", "dark"] as const
 const widths = [1440, 390] as const
 
@@ -45,6 +47,7 @@ describe("the site", { skip: place === null }, () => {
   ): Promise<void> => {
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 }, reducedMotion: "reduce" })
     try {
+      context.setDefaultTimeout(patienceMs)
       const page = await context.newPage()
       await page.goto(`${url}${path}`)
       await look(page)

@@ -19,7 +19,7 @@ export const maxBytes = 9_000_000
 export const maxPackages = 12
 
 /** The processor time until the first token, as a multiple of that of `ai` with the same model. */
-export const maxRatio = 2
+export const maxRatio = 1.7
 
 /** How often each program is started. The median counts, because other programs take caches away. */
 const rounds = 9

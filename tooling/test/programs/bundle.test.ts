@@ -51,7 +51,7 @@ describe("the bundle of a package", () => {
   })
 
   test("other packages stay outside of the bundle", async () => {
-    expect(readFileSync(join(folder, "dist/bundled/one.js"), "utf8")).toContain('from "node:path"')
+    expect(readFileSync(join(folder, "dist/bundled/one.js"), "utf8")).toContain('from"node:path"')
     expect((await load("one.js"))["join"]).toBe(join)
   })
 })
