@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { Chat, Engine, Fake, tool, Troupe, user } from "../../src/index.ts"
+import { toolTokens } from "../../src/compaction/estimate.ts"
 import { text } from "../../src/model/Message.ts"
 import type { Request } from "../../src/model/Request.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
@@ -113,14 +114,22 @@ describe("a search among three hundred tools", () => {
     expect(await found(["zzzzqqq"])).toEqual([[]])
   })
 
-  test("the declarations of a request have at most a fifth of the characters that all tools have", async () => {
-    const characters = async (tools: ReadonlyArray<Tool>): Promise<number> => {
-      const adapter = Fake.make({ scripts: [said("Hi.")] })
+  test("FIND1 deferred, the declarations of a request have at most a fifteenth of the tokens, and after a search a twelfth", async () => {
+    const declared = async (tools: ReadonlyArray<Tool>, query: string): Promise<ReadonlyArray<number>> => {
+      const adapter = Fake.make({ scripts: [call("c1", "find_tools", { query }), said("Found.")] })
       await Chat.run(Engine.make({ adapter, tools }), [user("Hi")])
-      return JSON.stringify(adapter.requests[0]?.tools).length
+      return adapter.requests.map((request) => toolTokens(request.tools))
     }
-    const all = await characters(catalogue(() => undefined))
-    const deferred = await characters(catalogue(byServer))
-    expect(deferred * 5).toBeLessThan(all)
+    const own = tool({ name: "find_tools", execute: () => "" })
+    const [all = 0] = await declared([own, ...catalogue(() => undefined)], "")
+    const after: Array<number> = []
+    let before = 0
+    for (const { query } of questions) {
+      const [first = 0, second = 0] = await declared(catalogue(byServer), query)
+      before = first
+      after.push(second)
+    }
+    expect(before * 15).toBeLessThan(all)
+    expect(Math.max(...after) * 12).toBeLessThan(all)
   })
 })
