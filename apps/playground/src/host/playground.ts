@@ -7,8 +7,10 @@ import { type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
 import type { Adapter } from "@troupe/chat/models"
 import type { Store } from "@troupe/chat/store"
 import type { ToolExecutor } from "@troupe/chat/tools"
+import { System } from "@troupe/otp"
 import { Server } from "@troupe/server"
 import { type Listening, listen } from "@troupe/server/Node"
+import { startHotel } from "./hotel.ts"
 import type { OfferedModel } from "./models.ts"
 import { pagesOf } from "./pages.ts"
 import { agents, research } from "./team.ts"
@@ -78,7 +80,18 @@ export const startPlayground = async ({
   toolTimeoutMs,
   ...served
 }: PlaygroundOptions): Promise<Playground> => {
-  const troupe = await Troupe.start({ ...conversations, adapter, store, toolExecutor, toolTimeoutMs })
+  const system = System.make({ name: "playground" })
+  const hotel = await startHotel(system)
+  const own = [...(conversations.tools ?? []), ...hotel.tools]
+  const troupe = await Troupe.start({
+    ...conversations,
+    system,
+    tools: own,
+    adapter,
+    store,
+    toolExecutor,
+    toolTimeoutMs
+  })
   const listening = await servePlayground({ ...served, troupe })
   return {
     url: listening.url,
@@ -86,6 +99,7 @@ export const startPlayground = async ({
     close: async () => {
       await listening.close()
       await troupe.stop()
+      await System.stop(system)
     }
   }
 }

@@ -35,7 +35,8 @@ const planned = (text: string): ReadonlyArray<Planned> => [
   ...(/\bcharge\b|\bpay\b/iu.test(text)
     ? [{ name: "charge", arguments: { dollars: Number(/\d+/u.exec(text)?.[0] ?? 20) } }]
     : []),
-  ...(/\bbook\b|\breserve\b/iu.test(text)
+  ...(/\bhotel\b/iu.test(text) ? [{ name: "book_room", arguments: {} }] : []),
+  ...(/\bbook\b|\breserve\b(?!.*hotel)/iu.test(text)
     ? [{ name: "ask", arguments: { question: "For when, and for how many?" } }]
     : [])
 ]

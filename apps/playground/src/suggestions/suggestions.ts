@@ -11,6 +11,7 @@ export const suggestions: ReadonlyArray<Suggestion> = [
   { text: "Run the stubborn tool", shows: "A deadline, and a zombie after it" },
   { text: "Charge 20 dollars", shows: "A call that waits for your decision" },
   { text: "Book a table", shows: "A tool that asks you" },
+  { text: "Reserve a hotel room", shows: "A form that an MCP server asks for" },
   { text: "Crash a tool and look at the weather in Rome", shows: "A crash: no other call stops" },
   { text: "Research Oslo with the team", shows: "Two sub-agents, one of which asks" },
   { text: "Tell me a long story", shows: "A long reply: cancel it, kill it" }

@@ -6,6 +6,7 @@ import { System } from "@troupe/otp"
 import { listen } from "@troupe/server/Node"
 import { expect, it, onTestFinished } from "vitest"
 import { nodes, post, until } from "../double/clusterNodes.ts"
+import { oauthServer, signedInAt } from "../../../mcp/test/double/oauthServer.ts"
 
 const form = {
   mode: "form" as const,
@@ -66,5 +67,44 @@ it("ELICIT2. a form of an MCP server is answered at the node that its conversati
   const answered = await post(`${a.url}${path}?wait`, { type: "result", value: { count: 3 } })
   expect(await answered.text()).toContain("Ordered.")
   expect(sold).toEqual([{ count: 3 }])
+  expect([a.troupe.isAlive("anna/c"), b.troupe.isAlive("anna/c")]).toEqual([false, true])
+})
+
+it("SIGNIN5. a sign-in of a call is answered at the node that its conversation has moved to, with the storage of both", async () => {
+  const server = await oauthServer()
+  onTestFinished(server.close)
+  const texts = new Map<string, string | undefined>()
+  const storage: Mcp.SignInStorage = {
+    load: async (key) => texts.get(key),
+    save: async (key, text) => void texts.set(key, text)
+  }
+  const adapter = Fake.make({
+    respond: ({ messages }) =>
+      messages.at(-1)?.role === "user"
+        ? [{ toolCall: { id: "c1", name: "buy" } }, { finish: "tool_calls" }]
+        : [{ text: "Bought." }, { finish: "stop" }]
+  })
+  const { node, placements } = nodes(adapter)
+  const withShop = async () => {
+    const system = System.make({ silent: true })
+    onTestFinished(() => System.stop(system))
+    const auth = { redirectUrl: "http://localhost:1/callback", storage }
+    const shop = await Mcp.start(system, { url: server.url, auth }, { name: "shop" })
+    if (shop.health.signIn !== undefined) await shop.signIn(await signedInAt(shop.health.signIn))
+    return node({ troupe: { tools: shop.tools } })
+  }
+  const [a, b] = [await withShop(), await withShop()]
+  await post(`${a.url}/chats/c/messages?wait`, { input: "Buy" })
+  const { waits } = (await (await fetch(`${a.url}/waiting`)).json()) as {
+    readonly waits: ReadonlyArray<{ readonly toolCallId: string; readonly options: { readonly url: string } }>
+  }
+  const [wait] = waits
+  await placements.move("anna/c", b.troupe.address)
+  await until(() => !a.troupe.isAlive("anna/c"))
+  const path = `/chats/c/approvals/${encodeURIComponent(wait?.toolCallId ?? "")}`
+  const value = await signedInAt(wait?.options.url)
+  const answered = await post(`${b.url}${path}?wait`, { type: "result", value })
+  expect(await answered.text()).toContain("Bought.")
+  expect(server.grants).toEqual(["code read", "code read write"])
   expect([a.troupe.isAlive("anna/c"), b.troupe.isAlive("anna/c")]).toEqual([false, true])
 })
