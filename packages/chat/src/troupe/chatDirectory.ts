@@ -186,7 +186,8 @@ export class ChatDirectory {
         : acceptFiles(this.#parts.tree, this.get(id)?.blobs, { type: "accept", id, input, fence }),
     options: (id, turn, agent) => {
       const { agents, toolSlots, home, maxChainRequests } = this.#parts
-      const living = this.held.get(id)
+      // A turn of an unloaded chat has its options before the chat is held again.
+      const living = this.get(id)
       const { engine, chatOptions, fixed: usual } = agents.of(agent)
       const own = turn === undefined ? usual() : fixedOptions(engine, withTurnOptions(engine, chatOptions, turn))
       const children = agents.isEmpty ? undefined : this.#children

@@ -101,6 +101,18 @@ test("BG3 a task goes on while its chat is unloaded, and its end loads the chat"
   expect(endsOf(chat)).toHaveLength(1)
 })
 
+test("BG3 a task begins in the first turn of a chat that was unloaded, also by the reference from before", async () => {
+  const work = working()
+  work.done.resolve("late")
+  const { troupe, clock } = await starts([work.tool], { passivateAfterMs: 1_000 })
+  const chat = await troupe.chat("c")
+  await chat.send("hello").result()
+  for (let turn = 0; turn < 8 && troupe.isAlive("c"); turn++) await clock.advance(500)
+  expect(troupe.isAlive("c")).toBe(false)
+  await chat.send("!crawl").result()
+  expect(textsOf(chat).some((text) => text.startsWith('{"task":'))).toBe(true)
+})
+
 test("BG3 a task goes on when its chat is stopped, and its end starts the chat again", async () => {
   const work = working()
   const { troupe } = await starts([work.tool])
