@@ -10,7 +10,7 @@ import { until } from "../delays.ts"
 import { type Accident, endOf, saw, shown } from "./accident.ts"
 import type { Cast, Company, Role } from "./framework.ts"
 import { killed } from "./killed.ts"
-import { calls, charge, gives, held, modelOf, replyTokens, says, uses } from "./model.ts"
+import { calls, callWith, charge, gives, held, modelOf, replyTokens, says, uses } from "./model.ts"
 
 /** A boss with one agent. */
 const pair = (research: Role, more: Omit<Cast, "roles"> = {}): Cast => ({
@@ -20,6 +20,27 @@ const pair = (research: Role, more: Omit<Cast, "roles"> = {}): Cast => ({
 
 /** Words without end, for the time of a probe. */
 const endless = Array.from({ length: 2_000 }, (_, at) => (at % 2 === 0 ? { text: "word " } : { delayMs: 5 }))
+
+/** A boss that calls an agent for `go`, tells it `look left` for `tell`, and calls it again for `again <id>`. */
+const mailing = (research: Role, more: Omit<Cast, "roles"> & { readonly isBackground?: boolean } = {}): Cast => {
+  const { isBackground = false, ...cast } = more
+  const model = modelOf(({ input, results }) => {
+    if (results.length > 0) return says(`all: ${results.join(" and ")}`)
+    if (input === "go") return callWith("research", { input: "dig" })
+    if (input === "tell") return callWith("tell", { to: "research", message: "look left" })
+    const id = /^again (\S+)/u.exec(input)?.[1]
+    return id === undefined ? says("noted") : callWith("research", { input: "dig again", agent: id })
+  })
+  return { roles: { boss: { model, agents: ["research"], sendsMail: true, isBackground }, research }, ...cast }
+}
+
+const idIn = (text: string): string => /\[agent: (\S+)\]/u.exec(text)?.[1] ?? "nobody"
+
+/** How often the message of the boss is in the threads of its agents. */
+const timesHeard = async ({ heard }: Company): Promise<number> =>
+  ((await heard?.()) ?? []).filter((text) => text.endsWith("says:\nlook left")).length
+
+const isAccepted = (text: string): boolean => /"receipt":"(?:delivered|pending)"/u.test(text)
 
 const alone = ({ alive }: Company): boolean => (alive?.() ?? 0) === 0
 
@@ -210,6 +231,160 @@ export const accidents: ReadonlyArray<Accident> = [
         "the call waited for the end of its work": started.reason !== "no end",
         [`${reports} reports`]: reports === 1,
         "the report has no answer": texts.at(-1) === "reported"
+      })
+    }
+  },
+  {
+    id: "tell-running",
+    title: "tell a running agent something",
+    must: "the call returns a receipt while the agent works; the agent reads the message once, before its answer",
+    run: async ({ start }) => {
+      const { tool, counts, release } = held("dig")
+      const model = uses("c1", "dig")
+      const company = await start(mailing({ model, tools: [tool] }, { isBackground: true }))
+      await endOf(company.send("go"))
+      await until(() => counts.begun === 1)
+      const told = await endOf(company.send("tell"))
+      release()
+      const isHeard = await until(async () => (await timesHeard(company)) === 1)
+      return saw(`${shown(told)}; heard ${await timesHeard(company)} times`, {
+        "no receipt": isAccepted(told.text),
+        "it was not read once": isHeard
+      })
+    }
+  },
+  ...(["finished", "unloaded", "moved"] as const).map((state): Accident => ({
+    id: `tell-${state}`,
+    title: `tell ${state === "unloaded" ? "an unloaded" : `a ${state}`} agent something, and continue it`,
+    must: "the call returns a receipt, and the agent has read the message once when it answers again",
+    run: async ({ start }) => {
+      const cast = () => mailing({ model: modelOf(() => says("found")) }, state === "unloaded" ? { unloadMs: 50 } : {})
+      let company = await start(cast())
+      const first = await endOf(company.send("go"))
+      if (state === "unloaded") await sleep(500)
+      if (state === "moved") company = await start(cast())
+      const told = await endOf(company.send("tell"))
+      if (state === "moved") company = await start(cast())
+      const ended = await endOf(company.send(`again ${idIn(first.text)}`))
+      const times = await timesHeard(company)
+      return saw(`${shown(told)}; heard ${times} times; then ${shown(ended)}`, {
+        "no receipt": isAccepted(told.text),
+        [`it was read ${times} times`]: times === 1,
+        "it did not continue": ended.text.includes("found")
+      })
+    }
+  })),
+  {
+    id: "tell-dead",
+    title: "tell an agent something whose process has died, and one that never was",
+    must: "the agent reads the message once after its restart; the other message is refused with its reason",
+    run: async ({ start }) => {
+      const { tool, counts, release } = held("dig")
+      const model = uses("c1", "dig")
+      const company = await start(mailing({ model, tools: [{ ...tool, isRead: true }] }, { isBackground: true }))
+      const nobody = await endOf(company.send("tell"))
+      await endOf(company.send("go"))
+      await until(() => counts.begun === 1)
+      company.kill?.("child")
+      const told = await endOf(company.send("tell"))
+      release()
+      const isHeard = await until(async () => (await timesHeard(company)) === 1)
+      return saw(`${shown(nobody)}; then ${shown(told)}; heard ${await timesHeard(company)} times`, {
+        "the unknown agent is no typed refusal": nobody.text.includes('"reason":"unknown_agent"'),
+        "no receipt": isAccepted(told.text),
+        "it was not read once": isHeard
+      })
+    }
+  },
+  {
+    id: "interrupt",
+    title: "cancel a turn of the parent while a background agent works",
+    must: "the turn ends at once; the agent goes on, and its end is reported once",
+    run: async ({ start }) => {
+      const { tool, counts, release } = held("dig")
+      const boss = modelOf(({ input, results }) => {
+        if (input === "hang") return [{ hang: true }]
+        return input === "go" && results.length === 0 ? callWith("research", { input: "dig" }) : says("noted")
+      })
+      const research = { model: uses("c1", "dig"), tools: [tool] }
+      const company = await start({
+        roles: { boss: { model: boss, agents: ["research"], isBackground: true }, research }
+      })
+      await endOf(company.send("go"))
+      await until(() => counts.begun === 1)
+      const turn = endOf(company.send("hang"))
+      await until(() => boss.requests === 3)
+      await company.cancel()
+      const ended = await turn
+      release()
+      const reports = async () =>
+        ((await company.said?.()) ?? []).filter((text) => text.includes("has ended: done")).length
+      await until(async () => (await reports()) === 1)
+      return saw(`${shown(ended)}; effects ${counts.effects}; ${await reports()} reports`, {
+        "the turn did not end": ended.reason === "cancelled",
+        "the agent was cancelled": counts.effects === 1,
+        [`${await reports()} reports`]: (await reports()) === 1
+      })
+    }
+  },
+  {
+    id: "background-question",
+    title: "a background agent asks for an approval, with a restart before the answer",
+    must: "the turn of the parent ends; the root lists the wait before and after the restart; the call runs once",
+    run: async ({ start }) => {
+      let charges = 0
+      const tool = { ...charge(() => charges++), isApproved: true }
+      const cast = () => mailing({ model: uses("c7", "charge"), tools: [tool] }, { isBackground: true })
+      const former = await start(cast())
+      const first = await endOf(former.send("go"))
+      const listed = async (company: Company) => (await company.waiting?.()) ?? []
+      await until(async () => (await listed(former)).length === 1)
+      const before = await listed(former)
+      const company = await start(cast())
+      const waiting = await listed(company)
+      await endOf(waiting[0] === undefined ? undefined : company.allow?.(waiting[0]))
+      const isReported = await until(async () =>
+        ((await company.said?.()) ?? []).some((text) => text.includes("has ended: done"))
+      )
+      return saw(`${shown(first)}; lists ${waiting.join(", ") || "nothing"}; ${charges} writes`, {
+        "the turn of the parent waited": first.reason === "completed",
+        "the root does not list it": before.length === 1 && waiting.length === 1,
+        [`${charges} writes`]: charges === 1,
+        "its end is not reported": isReported
+      })
+    }
+  },
+  {
+    id: "rewind",
+    title: "continue a child after its parent was rewound to the turn that began it",
+    must: "the same child answers, with its whole conversation",
+    run: async ({ start }) => {
+      const company = await start(mailing({ model: modelOf((_, count) => says(`found ${count}`)) }))
+      const first = await endOf(company.send("go"))
+      await endOf(company.send("more"))
+      await company.rewind?.()
+      const said = (await company.said?.()) ?? []
+      const ended = await endOf(company.send(`again ${idIn(first.text)}`))
+      const heard = (await company.heard?.()) ?? []
+      return saw(`${shown(ended)}; its thread: ${heard.join(", ")}`, {
+        "the parent was not rewound": !said.includes("more"),
+        "another child answered": heard.join(", ") === "dig, found 1, dig again, found 2"
+      })
+    }
+  },
+  {
+    id: "cycle",
+    title: "an agent asks the parent whose call waits for it",
+    must: "the question is refused at once, and the error names the cycle",
+    run: async ({ start }) => {
+      const model = modelOf(({ results }) =>
+        results.length > 0 ? says(results.join(" ")) : callWith("ask", { to: "parent", message: "which one" })
+      )
+      const company = await start(mailing({ model, sendsMail: true }))
+      const ended = await endOf(company.send("go"))
+      return saw(shown(ended), {
+        "the parent has no answer": ended.reason === "completed",
+        "the cycle is not named": /wait for each other: research-\w+ → .* → research-/u.test(ended.text)
       })
     }
   }

@@ -15,6 +15,8 @@ export interface ProbeTool {
   readonly isApproved?: boolean
   /** Whether a call returns at once, and the end of its work is reported later. */
   readonly isBackground?: boolean
+  /** Whether a call may run again: it changes nothing. */
+  readonly isRead?: boolean
   readonly run: (signal?: AbortSignal) => Promise<string>
 }
 
@@ -23,6 +25,9 @@ export interface Role {
   readonly model: Model
   readonly tools?: ReadonlyArray<ProbeTool>
   readonly agents?: ReadonlyArray<string>
+  /** Whether its agents work in the background, and whether it has the tools `tell` and `ask` for them and for its caller. */
+  readonly isBackground?: boolean
+  readonly sendsMail?: boolean
 }
 
 /** The agents of a probe by name; the root is called `boss`. For an absent option the framework's default applies. */
@@ -59,6 +64,10 @@ export interface Company {
   readonly kill?: (which: "root" | "child") => void
   /** What the thread of the root has, as it is stored: inputs and answers. */
   readonly said?: () => Promise<ReadonlyArray<string>>
+  /** The texts in the threads of the agents below the root. */
+  readonly heard?: () => Promise<ReadonlyArray<string>>
+  /** Takes back all turns of the root but the first. */
+  readonly rewind?: () => Promise<void>
   /** The number of live agents below the root; absent when the framework cannot list them. */
   readonly alive?: () => number
   readonly close: () => Promise<void>

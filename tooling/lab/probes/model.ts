@@ -75,6 +75,12 @@ export const calls = (names: Readonly<Record<string, string>>, task?: string): F
   { finish: "tool_calls" }
 ]
 
+/** One call with these arguments. */
+export const callWith = (name: string, args: Readonly<Record<string, string>>): Fake.Script => [
+  { toolCall: { id: `call-${name}`, name, arguments: args } },
+  { finish: "tool_calls" }
+]
+
 /** Calls other agents with one task each, and answers with their results. */
 export const gives = (agents: Readonly<Record<string, string>>): Model =>
   modelOf(({ results }) => (results.length > 0 ? says(`all: ${results.join(" and ")}`) : calls(agents, "dig")))

@@ -10,16 +10,28 @@ import type { Cast, Company, Ended, Framework, ProbeTool, Role } from "./framewo
 
 const id = "probe"
 
-const toolOf = ({ name, isBackground = false, run }: ProbeTool) =>
-  tool({ name, ...(isBackground ? { background: true } : {}), execute: (_, { signal }) => run(signal) })
+const toolOf = ({ name, isBackground = false, isRead = false, run }: ProbeTool) =>
+  tool({
+    name,
+    ...(isBackground ? { background: true } : {}),
+    ...(isRead ? { effect: "read" } : {}),
+    execute: (_, { signal }) => run(signal)
+  })
 
-const agentOf = ({ budget, deadlineMs }: Cast, name: string, { model, tools = [], agents = [] }: Role) => {
+const agentOf = ({ budget, deadlineMs }: Cast, name: string, role: Role) => {
+  const { model, tools = [], agents = [], isBackground = false, sendsMail = false } = role
   const approved = new Set(tools.filter(({ isApproved }) => isApproved === true).map((one) => one.name))
   return {
     adapter: model,
     tools: [
       ...tools.map(toolOf),
-      ...agents.map((agent) => Agents.subagent(agent, deadlineMs === undefined ? {} : { timeoutMs: deadlineMs }))
+      ...agents.map((agent) =>
+        Agents.subagent(agent, {
+          ...(deadlineMs === undefined ? {} : { timeoutMs: deadlineMs }),
+          ...(isBackground ? { background: true } : {})
+        })
+      ),
+      ...(sendsMail ? [Agents.message(), Agents.ask()] : [])
     ],
     permissions: {
       ask: ({ toolCall }: { readonly toolCall: { readonly name: string } }) =>
@@ -69,6 +81,20 @@ const start = async (cast: Cast, folder: string): Promise<Company> => {
       if (pid !== undefined) Process.exit(pid, "killed")
     },
     said: async () => ((await store.load(id))?.thread.messages ?? []).map(Message.text),
+    heard: async () => {
+      const { chats } = await store.list({ children: true, prefix: `${id}/~/` })
+      const records = await Promise.all(chats.map((one) => store.load(one.id)))
+      return records.flatMap((record) => record?.thread.messages ?? []).map(Message.text)
+    },
+    rewind: async () => {
+      const messages = (await store.load(id))?.thread.messages ?? []
+      const second = messages.findIndex(({ role }, at) => at > 0 && role === "user")
+      for (const { seq } of await troupe.history(id)) {
+        const record = await troupe.at(id, seq)
+        if (record?.running === false && record.thread.messages.length === second)
+          return void (await troupe.rewind(id, seq))
+      }
+    },
     alive: () => children().length,
     close: async () => {
       await troupe.stop()

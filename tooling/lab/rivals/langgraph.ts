@@ -128,6 +128,9 @@ const start = async (cast: Cast, folder: string): Promise<Company> => {
   }
 }
 
+const mail = "an agent has no mailbox: nothing but its caller gives it an input, when it begins"
+const background = "a call of a tool ends before the next request; work that goes on needs the platform"
+
 /** LangGraph. */
 export const framework: Framework = {
   name: "LangGraph",
@@ -135,7 +138,16 @@ export const framework: Framework = {
   cannot: {
     parent: "an agent has no process that can die alone",
     budget: "no budget of tokens counts for a run and the agents below it; a limit of calls counts for one agent",
-    background: "a call of a tool ends before the next request; work that goes on needs the platform"
+    background,
+    "tell-running": mail,
+    "tell-finished": mail,
+    "tell-unloaded": mail,
+    "tell-moved": mail,
+    "tell-dead": mail,
+    interrupt: background,
+    "background-question": background,
+    rewind: "the thread of a sub-agent belongs to one call of its parent: no later call continues it",
+    cycle: mail
   },
   start
 }

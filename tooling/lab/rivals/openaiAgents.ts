@@ -135,6 +135,9 @@ const start = async (cast: Cast, folder: string): Promise<Company> => {
   }
 }
 
+const mail = "an agent has no mailbox: nothing but its caller gives it an input, when it begins"
+const background = "a call of a tool ends before the next request"
+
 /** The OpenAI Agents SDK. */
 export const framework: Framework = {
   name: "OpenAI Agents SDK",
@@ -142,7 +145,16 @@ export const framework: Framework = {
   cannot: {
     parent: "an agent has no process that can die alone",
     budget: "no budget of tokens counts for a run and the agents below it; `maxTurns` counts for one run",
-    background: "a call of a tool ends before the next request"
+    background,
+    "tell-running": mail,
+    "tell-finished": mail,
+    "tell-unloaded": mail,
+    "tell-moved": mail,
+    "tell-dead": mail,
+    interrupt: background,
+    "background-question": background,
+    rewind: "an agent as a tool begins anew with each call: it has no thread that a later call continues",
+    cycle: mail
   },
   start
 }
