@@ -2,7 +2,7 @@
  * The checks of what agents send each other, and of what a person answered them.
  *
  * LAB29. A message of an agent that has the receipt `delivered` or `pending` is in the other conversation exactly once: in its thread, or,
- *        while that agent rests, in its inbox. A message that the sender never heard of again is there at most once.
+ *        while that agent rests, in its inbox. A message without a receipt is there at most once.
  * LAB30. The answer that an agent gave to a question is the result of that question, when every chat is at its end.
  */
 import { Message } from "@troupe/chat/messages"
@@ -48,7 +48,7 @@ const isMail = (text: string, { text: sent }: Sent): boolean =>
 const isAccepted = ({ result = "" }: Sent): boolean => /"receipt":"(?:delivered|pending)"/u.test(result)
 
 /** How many messages of agents the store accepted. */
-export const acceptedTells = (kept: Kept): number => sentBy("tell", kept).filter(isAccepted).length
+export const acceptedMessages = (kept: Kept): number => sentBy("tell", kept).filter(isAccepted).length
 
 /** LAB29 */
 export const wrongMail = (kept: Kept): ReadonlyArray<string> =>

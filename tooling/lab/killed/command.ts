@@ -10,7 +10,7 @@ import { Folder } from "../../../packages/store/test/double/folder.ts"
 import { startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
 import { isAcknowledged } from "../check/conversations.ts"
 import { ofType } from "../check/history.ts"
-import { acceptedTells, sentBy } from "../check/mail.ts"
+import { acceptedMessages, sentBy } from "../check/mail.ts"
 import { tasksOf } from "../check/trees.ts"
 import { anySeed, conclude, optionsOf } from "../command.ts"
 import { crash } from "./crash.ts"
@@ -34,12 +34,12 @@ const run = async (name: string, database: string, lives: number, areTrees = fal
     `${name}: ${inputs} inputs accepted, ${count("answered")} answers given, ${count("forked")} forks, ${count("call")} calls that write, ${count("allowed")} approvals, ${tasks} background tasks; ${interrupted} conversations interrupted, ${early} lives ended before they began`
   )
   if (areTrees) {
-    const tells = acceptedTells(kept)
+    const accepted = acceptedMessages(kept)
     const unread = Array.from(kept.records.values()).flatMap(({ inbox = [] }) => inbox).length
     const asks = sentBy("ask", kept)
     const replies = asks.filter(({ text, result = "" }) => result.includes(`${text}.`)).length
     console.log(
-      `${name}: ${kept.records.size} conversations, ${tells} messages of agents accepted, ${unread} of them for agents that rest, ${asks.length} questions of agents, ${replies} with an answer`
+      `${name}: ${kept.records.size} conversations, ${accepted} messages of agents accepted, ${unread} of them for agents that rest, ${asks.length} questions of agents, ${replies} with an answer`
     )
   }
   conclude(wrong, "nothing lost, nothing doubled, nothing damaged")

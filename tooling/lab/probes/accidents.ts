@@ -21,7 +21,7 @@ const pair = (research: Role, more: Omit<Cast, "roles"> = {}): Cast => ({
 /** Words without end, for the time of a probe. */
 const endless = Array.from({ length: 2_000 }, (_, at) => (at % 2 === 0 ? { text: "word " } : { delayMs: 5 }))
 
-/** A boss that calls an agent for `go`, tells it `look left` for `tell`, and calls it again for `again <id>`. */
+/** A boss that calls an agent for `go`, sends it `look left` for `tell`, and calls it again for `again <id>`. */
 const mailing = (research: Role, more: Omit<Cast, "roles"> & { readonly isBackground?: boolean } = {}): Cast => {
   const { isBackground = false, ...cast } = more
   const model = modelOf(({ input, results }) => {
@@ -37,8 +37,8 @@ const mailing = (research: Role, more: Omit<Cast, "roles"> & { readonly isBackgr
 const idIn = (text: string): string => /\[agent: (\S+)\]/u.exec(text)?.[1] ?? "nobody"
 
 /** How often the message of the boss is in the threads of its agents. */
-const timesHeard = async ({ heard }: Company): Promise<number> =>
-  ((await heard?.()) ?? []).filter((text) => text.endsWith("says:\nlook left")).length
+const timesRead = async ({ read }: Company): Promise<number> =>
+  ((await read?.()) ?? []).filter((text) => text.endsWith("says:\nlook left")).length
 
 const isAccepted = (text: string): boolean => /"receipt":"(?:delivered|pending)"/u.test(text)
 
@@ -244,12 +244,12 @@ export const accidents: ReadonlyArray<Accident> = [
       const company = await start(mailing({ model, tools: [tool] }, { isBackground: true }))
       await endOf(company.send("go"))
       await until(() => counts.begun === 1)
-      const told = await endOf(company.send("tell"))
+      const sent = await endOf(company.send("tell"))
       release()
-      const isHeard = await until(async () => (await timesHeard(company)) === 1)
-      return saw(`${shown(told)}; heard ${await timesHeard(company)} times`, {
-        "no receipt": isAccepted(told.text),
-        "it was not read once": isHeard
+      const wasRead = await until(async () => (await timesRead(company)) === 1)
+      return saw(`${shown(sent)}; read ${await timesRead(company)} times`, {
+        "no receipt": isAccepted(sent.text),
+        "it was not read once": wasRead
       })
     }
   },
@@ -263,12 +263,12 @@ export const accidents: ReadonlyArray<Accident> = [
       const first = await endOf(company.send("go"))
       if (state === "unloaded") await sleep(500)
       if (state === "moved") company = await start(cast())
-      const told = await endOf(company.send("tell"))
+      const sent = await endOf(company.send("tell"))
       if (state === "moved") company = await start(cast())
       const ended = await endOf(company.send(`again ${idIn(first.text)}`))
-      const times = await timesHeard(company)
-      return saw(`${shown(told)}; heard ${times} times; then ${shown(ended)}`, {
-        "no receipt": isAccepted(told.text),
+      const times = await timesRead(company)
+      return saw(`${shown(sent)}; read ${times} times; then ${shown(ended)}`, {
+        "no receipt": isAccepted(sent.text),
         [`it was read ${times} times`]: times === 1,
         "it did not continue": ended.text.includes("found")
       })
@@ -286,13 +286,13 @@ export const accidents: ReadonlyArray<Accident> = [
       await endOf(company.send("go"))
       await until(() => counts.begun === 1)
       company.kill?.("child")
-      const told = await endOf(company.send("tell"))
+      const sent = await endOf(company.send("tell"))
       release()
-      const isHeard = await until(async () => (await timesHeard(company)) === 1)
-      return saw(`${shown(nobody)}; then ${shown(told)}; heard ${await timesHeard(company)} times`, {
+      const wasRead = await until(async () => (await timesRead(company)) === 1)
+      return saw(`${shown(nobody)}; then ${shown(sent)}; read ${await timesRead(company)} times`, {
         "the unknown agent is no typed refusal": nobody.text.includes('"reason":"unknown_agent"'),
-        "no receipt": isAccepted(told.text),
-        "it was not read once": isHeard
+        "no receipt": isAccepted(sent.text),
+        "it was not read once": wasRead
       })
     }
   },
@@ -365,10 +365,10 @@ export const accidents: ReadonlyArray<Accident> = [
       await company.rewind?.()
       const said = (await company.said?.()) ?? []
       const ended = await endOf(company.send(`again ${idIn(first.text)}`))
-      const heard = (await company.heard?.()) ?? []
-      return saw(`${shown(ended)}; its thread: ${heard.join(", ")}`, {
+      const read = (await company.read?.()) ?? []
+      return saw(`${shown(ended)}; its thread: ${read.join(", ")}`, {
         "the parent was not rewound": !said.includes("more"),
-        "another child answered": heard.join(", ") === "dig, found 1, dig again, found 2"
+        "another child answered": read.join(", ") === "dig, found 1, dig again, found 2"
       })
     }
   },

@@ -65,7 +65,7 @@ export interface Company {
   /** What the thread of the root has, as it is stored: inputs and answers. */
   readonly said?: () => Promise<ReadonlyArray<string>>
   /** The texts in the threads of the agents below the root. */
-  readonly heard?: () => Promise<ReadonlyArray<string>>
+  readonly read?: () => Promise<ReadonlyArray<string>>
   /** Takes back all turns of the root but the first. */
   readonly rewind?: () => Promise<void>
   /** The number of live agents below the root; absent when the framework cannot list them. */

@@ -81,9 +81,9 @@ const start = async (cast: Cast, folder: string): Promise<Company> => {
       if (pid !== undefined) Process.exit(pid, "killed")
     },
     said: async () => ((await store.load(id))?.thread.messages ?? []).map(Message.text),
-    heard: async () => {
+    read: async () => {
       const { chats } = await store.list({ children: true, prefix: `${id}/~/` })
-      const records = await Promise.all(chats.map((one) => store.load(one.id)))
+      const records = await Promise.all(chats.map(async (one) => store.load(one.id)))
       return records.flatMap((record) => record?.thread.messages ?? []).map(Message.text)
     },
     rewind: async () => {

@@ -54,7 +54,7 @@ import {
   stillAsks,
   turnOf
 } from "./childCalls.ts"
-import { type Answering, answering, asksOf, decisionsFor } from "./childWaits.ts"
+import { type Answering, answering, asksOf, decisionsFor, type Turn } from "./childWaits.ts"
 
 /** The address of a child whose process has started. */
 interface ChildRef extends Answering, Sending {
@@ -336,10 +336,10 @@ export class ChildChats {
       const refused = (await this.#stillAsks(id, run, call, ref)) ?? (await this.#refused(id, run, call))
       if (refused !== undefined) return refused
       try {
-        if (!(await this.#hasRead(id, run, ref, call))) return resultOf(call, this.#home.living(id), run.wait)
-        const turn = turnOf(this.#home.living(id)?.context, ref, inputOf(call), run.account.counted)
-        await this.#home.living(id)?.rests()
-        if (turn?.over === true) await turn.result()
+        if (!(await hasRead(this.#home.living(id), call, () => this.#answered(id, run, ref))))
+          return resultOf(call, this.#home.living(id), run.wait)
+        const child = this.#home.living(id)
+        await endOf(child, turnOf(child?.context, ref, inputOf(call), run.account.counted))
         await this.#answered(id, run, ref)
         await this.#home.living(id)?.rests()
         return resultOf(call, this.#home.living(id), run.wait)
@@ -348,15 +348,6 @@ export class ChildChats {
         if (!hasDied || crashes === mostCrashes || !Process.isAlive(run.pid)) throw error
       }
     }
-  }
-
-  /** Whether the child has read the messages before the input of a call: one that led to a question would get the input as its answer. */
-  async #hasRead(id: string, run: Run, ref: ChildRef, call: SubagentCall): Promise<boolean> {
-    const child = this.#home.living(id)
-    if (child?.context?.record.known?.includes(inputOf(call).id) === true) return true
-    await this.#answered(id, run, ref)
-    await child?.rests()
-    return child?.context === undefined || asksOf({ id, context: child.context }).length === 0
   }
 
   #stillAsks(id: string, { wait, parent }: Run, call: SubagentCall, ref: ChildRef): ReturnType<typeof stillAsks> {
@@ -416,6 +407,20 @@ export class ChildChats {
     await chat?.stop()
     if (this.#isOf(id, run)) this.#runs.delete(id)
   }
+}
+
+/** Whether the child has read the messages before the input of a call: one that led to a question would get the input as its answer. */
+const hasRead = async (child: FamilyChat | undefined, call: SubagentCall, answered: () => Promise<void>) => {
+  if (child?.context?.record.known?.includes(inputOf(call).id) === true) return true
+  await answered()
+  await child?.rests()
+  return child?.context === undefined || asksOf({ id: child.id, context: child.context }).length === 0
+}
+
+/** Waits until the child rests: its turn is over, or waits behind a question. Rejects when the turn failed. */
+const endOf = async (child: FamilyChat | undefined, turn: Turn | undefined): Promise<void> => {
+  await child?.rests()
+  if (turn?.over === true) await turn.result()
 }
 
 /** The key under which a run counts. No step may have counted what a task used before it waited: that stays under a key of its own. */

@@ -256,13 +256,6 @@ export class LiveChat implements TurnsHome {
     return this.#turns.next(this.context) !== undefined || heldInputs(this).some((held) => !waitsIn(this.context, held))
   }
 
-  /** Resolves when no turn runs or is next; the held inputs are released. */
-  async rests(): Promise<void> {
-    this.release()
-    for (let turn = this.#turns.next(this.context); turn !== undefined; turn = this.#turns.next(this.context))
-      await turn.ended
-  }
-
   get #running(): LiveTurn | undefined {
     return this.#turns.running(this.context?.turn?.id)
   }

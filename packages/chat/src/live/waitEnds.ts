@@ -104,6 +104,12 @@ export class WaitEnds {
     await this.#chat.asked(async () => {})
   }
 
+  /** Resolves when no turn runs or is next. */
+  async rests(): Promise<void> {
+    const next = () => this.#turns.next(this.#chat.context)
+    for (let turn = next(); turn !== undefined; turn = next()) await turn.ended
+  }
+
   /** Whether the store has an entry or an input that the process does not have. Not while a turn runs, whose commit finds it. */
   async #isBehind(): Promise<boolean> {
     const { id } = this.#chat

@@ -51,7 +51,8 @@ export class FamilyMember implements FamilyChat {
   }
 
   rests(): Promise<void> {
-    return this.#chat.rests()
+    this.#chat.release()
+    return this.#chat.ends.rests()
   }
 
   cancel(): Promise<void> {
