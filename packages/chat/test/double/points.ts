@@ -19,7 +19,7 @@ export interface Point {
 const writes = new Set(["append", "accept", "accept again", "keepDraft"])
 
 /** Whether the point changes what the store has. */
-export const isWrite = ({ name }: Point): boolean => writes.has(name)
+const isWrite = ({ name }: Point): boolean => writes.has(name)
 
 /** Whether the point waits for the store to write or to load. */
 export const isOfStore = ({ name }: Point): boolean => writes.has(name) || name === "load" || name === "accept unnamed"
