@@ -52,7 +52,11 @@ const pages: ReadonlyArray<DefaultTheme.SidebarItem> = [
     page("Finding tools", "/finding-tools"),
     page("Skills", "/skills")
   ]),
-  group("Agents", [page("Sub-agents", "/sub-agents"), page("Background work", "/background-work")]),
+  group("Agents", [
+    page("Sub-agents", "/sub-agents"),
+    page("Background work", "/background-work"),
+    page("Teams", "/teams")
+  ]),
   group("Conversations", [
     page("The log of a conversation", "/history"),
     page("Long conversations", "/long-conversations"),

@@ -4,18 +4,11 @@
  * @module
  */
 import * as z from "zod"
-import {
-  closestName,
-  type Finding,
-  findingsFor,
-  isRecord,
-  nameProblem,
-  text,
-  unknownName,
-  unknownOption
-} from "../errors/index.ts"
+import { type Finding, findingsFor, isRecord, nameProblem, text, unknownOption } from "../errors/index.ts"
 import { type Budget, type ChatOptions, chatOptionTypes, EngineOptions } from "../options/index.ts"
 import { handoffTool } from "./handoffTool.ts"
+import { type Team, team, teamFindings } from "./team.ts"
+import { unknownAgent } from "./unknownAgent.ts"
 
 /**
  * An agent: a model with its tools and its instructions, under a name.
@@ -48,7 +41,12 @@ export interface AgentDefinition {
    * none.
    */
   readonly handoffs?: ReadonlyArray<string> | undefined
-  /** What the agent is for, for the models of agents that hand over to it. Default: none. */
+  /**
+   * The team that the agent leads; the model gets a tool with the name of each member, which gives it a task in the background. Default:
+   * none.
+   */
+  readonly team?: Team | undefined
+  /** What the agent is for, for the models of agents that hand over to it, or lead it. Default: none. */
   readonly description?: string | undefined
   /** A text that you change with the definition; entries of the log have it. Default: `"1"`. */
   readonly version?: string | undefined
@@ -69,6 +67,7 @@ const shape = {
   budget: chatOptionTypes.budget,
   maxTurns: chatOptionTypes.maxTurns,
   handoffs: names.readonly().optional(),
+  team: team.optional(),
   description: text.optional(),
   version: z.string("must_be_a_string").min(1, "must_be_a_non_empty_string").optional()
 } satisfies { readonly [Part in keyof Required<AgentDefinition>]: z.ZodType }
@@ -85,7 +84,12 @@ export const agentFindings = (
   }
   const agentNames = new Set(Object.keys(agents ?? {}))
   const ofEach = Object.entries(agents ?? {}).flatMap(([name, given]) =>
-    [...nameFindings(name), ...partFindings(given), ...handoffFindings(name, given, agentNames, base)]
+    [
+      ...nameFindings(name),
+      ...partFindings(given),
+      ...handoffFindings(name, given, agentNames, base),
+      ...teamFindings(name, given, agentNames, base)
+    ]
       .concat(isRecord(given) ? subagentFindings(given["tools"], agentNames) : [])
       .map(({ field, reason }): Finding => ({ field: ["agents", name, ...field], reason }))
   )
@@ -141,15 +145,3 @@ const handoffFindings = (
   })
   return found
 }
-
-/** The reason of a finding about an agent that there is not. */
-export const unknownAgent = (name: string, agentNames: Iterable<string>): string => {
-  const all = Array.from(agentNames)
-  return all.length === 0 ? "unknown; the Troupe has no agents" : unknownName(name, shortList(name, all))
-}
-
-/** A finding lists few names only. */
-const shortList = (name: string, all: ReadonlyArray<string>): ReadonlyArray<string> =>
-  all.length <= fewNames || closestName(name, all) !== undefined ? all : [...all.slice(0, fewNames), "…"]
-
-const fewNames = 10

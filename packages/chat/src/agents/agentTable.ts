@@ -12,8 +12,10 @@ import * as Engine from "../options/Engine.ts"
 import { type ChatOptions, type EngineOptions, type FixedOptions, fixedOptions } from "../options/index.ts"
 import type { AgentRef } from "../record/index.ts"
 import { type Tool, toolOf } from "../tool/index.ts"
-import { type AgentDefinition, type AgentDefinitions, agentFindings, unknownAgent } from "./AgentDefinition.ts"
+import { type AgentDefinition, type AgentDefinitions, agentFindings } from "./AgentDefinition.ts"
 import { makeHandoffTool } from "./handoffTool.ts"
+import { memberTool, type Team } from "./team.ts"
+import { unknownAgent } from "./unknownAgent.ts"
 
 /** The engine and the options that the requests of one agent, or of chats without one, are made with. */
 export interface Serving {
@@ -21,6 +23,8 @@ export interface Serving {
   readonly chatOptions: ChatOptions
   /** The options of every turn without options of its own. */
   readonly fixed: () => FixedOptions
+  /** The team that the agent leads. */
+  readonly team: Team | undefined
 }
 
 /** The parts of a Troupe that its agents share. */
@@ -32,9 +36,9 @@ export interface TroupeEngine {
 
 const defaultVersion = "1"
 
-const serving = (engine: Engine.Engine, chatOptions: ChatOptions): Serving => {
+const serving = (engine: Engine.Engine, chatOptions: ChatOptions, team?: Team): Serving => {
   let fixed: FixedOptions | undefined
-  return { engine, chatOptions, fixed: () => (fixed ??= fixedOptions(engine, chatOptions)) }
+  return { engine, chatOptions, fixed: () => (fixed ??= fixedOptions(engine, chatOptions)), team }
 }
 
 export class AgentTable {
@@ -65,14 +69,16 @@ export class AgentTable {
 
   /** Whether a call of the Troupe, or of one of its agents, can become a background task. Tools of several agents can have one name. */
   get canHaveTasks(): boolean {
-    const own = Object.values(this.#definitions).flatMap(({ tools = [] }) => tools.map(toolOf))
+    const definitions = Object.values(this.#definitions)
+    if (definitions.some(({ team }) => team !== undefined)) return true
+    const own = definitions.flatMap(({ tools = [] }) => tools.map(toolOf))
     return [...this.#troupe.engine.tools, ...own].some(({ background }) => background !== undefined)
   }
 
   #allTools(): ReadonlyArray<Tool> {
     const found = new Map(this.#troupe.engine.tools.map((tool) => [tool.name, tool]))
-    for (const { tools = [], handoffs = [] } of Object.values(this.#definitions)) {
-      for (const tool of [...tools, ...handoffs.map((target) => this.#handoff(target))]) {
+    for (const definition of Object.values(this.#definitions)) {
+      for (const tool of [...(definition.tools ?? []), ...this.#toolsFor(definition)]) {
         if (!found.has(tool.name)) found.set(tool.name, toolOf(tool))
       }
     }
@@ -106,27 +112,28 @@ export class AgentTable {
 
   #make(name: string, definition: AgentDefinition): Serving {
     const { engineOptions, chatOptions } = this.#troupe
-    const { adapter, fallbacks, model, tools = engineOptions.tools ?? [], handoffs = [] } = definition
+    const { adapter, fallbacks, model, tools = engineOptions.tools ?? [] } = definition
     const own =
       adapter === undefined ? engineOptions : { ...engineOptions, adapter, model: undefined, fallbacks: undefined }
     const engine = Engine.make({
       ...own,
       ...given({ fallbacks, model }),
-      tools: [...tools, ...handoffs.map((target) => this.#handoff(target))]
+      tools: [...tools, ...this.#toolsFor(definition)]
     })
     const { instructions, permissions, budget, maxTurns, description } = definition
     const ref = this.ref(name)
     const { tracing } = chatOptions
     const traced = tracing === undefined ? {} : { tracing: { ...tracing, agent: { ...ref, description } } }
-    return serving(engine, {
-      ...chatOptions,
-      ...traced,
-      ...given({ instructions, permissions, budget, maxTurns })
-    })
+    const options = { ...chatOptions, ...traced, ...given({ instructions, permissions, budget, maxTurns }) }
+    return serving(engine, options, definition.team)
   }
 
-  #handoff(target: string): Tool {
-    return makeHandoffTool(this.ref(target), this.#definition(target).description)
+  /** The tools that its handoffs and its team give an agent. */
+  #toolsFor({ handoffs = [], team }: AgentDefinition): ReadonlyArray<Tool> {
+    return [
+      ...handoffs.map((target) => makeHandoffTool(this.ref(target), this.#definition(target).description)),
+      ...(team?.members ?? []).map((member) => memberTool(member, this.#definition(member).description))
+    ]
   }
 }
 

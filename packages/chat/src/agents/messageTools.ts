@@ -10,8 +10,8 @@ import { findingsFor, ToolError, unknownOption, ValidationError } from "../error
 import { type AgentMessage, make, type Tool } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 
-/** Whom a tool may address: the agent that called this one, those that it called, those that its caller called, or agents by name. */
-type Addressees = ReadonlyArray<"parent" | "children" | "siblings" | (string & {})>
+/** Whom a tool may address: the agent that called this one, those that it called, those that its caller called, its team, or agents by name. */
+type Addressees = ReadonlyArray<"parent" | "children" | "siblings" | "team" | (string & {})>
 
 /** The tool of messages. */
 export interface MessageOptions {
@@ -34,7 +34,7 @@ export interface AskOptions {
 }
 
 const parameters = z.strictObject({
-  to: z.string().describe('The id of the agent, its name, or "parent" for the agent that called you.'),
+  to: z.string().describe('The id of the agent, its name, a group, or "parent" for the agent that called you.'),
   message: z.string().min(1)
 })
 

@@ -140,6 +140,7 @@ const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
             living().message?.({ ...call, span: owner.options?.trace?.spanOf(call.toolCall.id) }) ??
             cancelled(owner.written, "no messages")
         }),
+    ...(owner.options?.chat?.board === undefined ? {} : { board: boardOf(living) }),
     ...(owner.options?.chat?.background === undefined
       ? {}
       : {
@@ -164,6 +165,13 @@ const tasksOf = (living: () => ChatHandle): NonNullable<ChatHandle["tasks"]> => 
   list: () => living().tasks?.list() ?? [],
   cancel: async (task) => living().tasks?.cancel(task),
   wait: async (options) => living().tasks?.wait(options) ?? "none"
+})
+
+const noBoard = { refused: "no_team", message: "this chat has no team" } as const
+
+const boardOf = (living: () => ChatHandle): NonNullable<ChatHandle["board"]> => ({
+  write: async (text, key) => living().board?.write(text, key) ?? noBoard,
+  read: async (after) => living().board?.read(after) ?? noBoard
 })
 
 const memoriesOf = (living: () => ChatHandle): NonNullable<ChatHandle["memories"]> => ({

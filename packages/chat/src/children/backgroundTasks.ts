@@ -20,14 +20,16 @@
  */
 import type { Pid } from "@troupe/otp"
 import { ignoreRejection, outsideTurn } from "../async/index.ts"
-import { SessionError, ToolError } from "../errors/index.ts"
+import { isRecord, SessionError, ToolError } from "../errors/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import {
+  agentIn,
   type BackgroundTask,
   type ChildWait,
   type Conversation,
   endIn,
   endInputOf,
+  shortIdOf,
   type TaskEnd,
   tasksOf
 } from "../record/index.ts"
@@ -36,8 +38,8 @@ import { type BackgroundCall, digest, type Returned, type SubagentCall, TaskBega
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped, type ShownTask } from "../view/index.ts"
 import { cancelledBefore, endOf, interrupted, undecided, waitIn } from "./taskEnd.ts"
-import type { WorkProcess } from "../family/index.ts"
-import { reportEnd } from "./taskReport.ts"
+import { memberId, type WorkProcess } from "../family/index.ts"
+import { reportEnd, type TaskedChat } from "./taskReport.ts"
 import { type RunParts, TaskRun } from "./taskRun.ts"
 import { awaitDecision, limited, noteWait, type TaskWaitsHome } from "./taskWaits.ts"
 
@@ -100,29 +102,37 @@ export class BackgroundTasks {
 
   /** Begins the work of a call; returns its result, or that it is a task. */
   begin(chat: string, agent: string | undefined, call: BackgroundCall): Returned | Promise<Returned> {
-    const { tool, toolCall, key } = call
-    const id = digest(key)
-    const task: BackgroundTask = {
-      id,
-      toolCallId: toolCall.id,
-      tool: toolCall.name,
-      arguments: toolCall.arguments ?? {},
-      ...(agent !== undefined && { agent }),
-      key,
-      startedAt: Math.floor(this.#home.clock.now())
-    }
-    if (this.#chats.get(chat)?.get(id)?.isTask === true || this.#hasEnd(chat, id)) return new TaskBegan(task)
+    const { tool } = call
+    const id = digest(call.key)
+    const task = begunTask(id, agent, call, this.#home)
+    if (this.#chats.get(chat)?.get(id)?.isTask === true || hasEnd(this.#home.living(chat)?.context, id))
+      return new TaskBegan(task)
     if (tool === undefined || (tool.background?.afterMs ?? 0) > 0) return this.#inTime(chat, task, call)
     if (this.#isFull(chat)) return refused(call, this.#home.maxTasks)
     this.#add(chat, new TaskRun(task, true))
     return new TaskBegan(task)
   }
 
-  /** Whether the chat has the end of a task, in its thread or its inbox. */
-  #hasEnd(chat: string, id: string): boolean {
-    const { record, inbox = [] } = this.#home.living(chat)?.context ?? {}
-    const input = endInputOf(id)
-    return record?.known?.includes(input) === true || inbox.some((waiting) => waiting.id === input)
+  /**
+   * Has an agent that the chat called, and that rests, work on an input that waits for it, as a task (TELL6). Resolves when the record of the chat
+   * has the task. Without a place for a further task, or without the tool that called the agent, the agent goes on resting.
+   */
+  async wake(chat: string, child: string, work: { readonly input: string; readonly key: string }): Promise<void> {
+    const id = digest(work.key)
+    const living = this.#home.living(chat)
+    const has = this.#chats.get(chat)?.has(id) === true || hasEnd(living?.context, id)
+    const task = living && wokenTask({ chat, child, id, ...work }, living, this.#home)
+    if (task === undefined || has || this.#isStopped || this.#isFull(chat)) return
+    const run = this.#add(chat, new TaskRun(task, true))
+    run.isNoting = true
+    try {
+      await living?.note(task)
+    } catch (error) {
+      this.#drop(chat, run)
+      throw error
+    } finally {
+      run.isNoting = false
+    }
   }
 
   /** The result of a call that ends in time; otherwise the call becomes a task. */
@@ -167,7 +177,7 @@ export class BackgroundTasks {
     for (const run of runs) {
       const task = tasks.get(run.task.id)
       if (task !== undefined) this.#record(chat, run, task)
-      else if (run.isRecorded || (run.isTask && !record.running)) this.#drop(chat, run)
+      else if (run.isRecorded || (run.isTask && !run.isNoting && !record.running)) this.#drop(chat, run)
     }
   }
 
@@ -207,7 +217,7 @@ export class BackgroundTasks {
 
   /** BG4; a task that has ended, or was cancelled before it began here, is only reported. */
   #again(chat: string, run: TaskRun): void {
-    const tool = this.#toolOf(chat, run.task)
+    const tool = toolIn(chat, run.task, this.#home)
     const isSafe = tool?.effect === "read" || tool?.onUnknown === "retry"
     if (run.end === undefined && run.wait === undefined && !isSafe) this.#ended(chat, run, interrupted)
     this.#record(chat, run, run.task)
@@ -240,20 +250,10 @@ export class BackgroundTasks {
     return { chat, run, hasTask, expired: () => this.#ended(chat, run, undecided) }
   }
 
-  /** The tool of a task; `undefined` if the code lacks the tool, or the agent whose tool it was. */
-  #toolOf(chat: string, { agent, tool }: BackgroundTask): Tool | undefined {
-    try {
-      return this.#home.options(chat, agent).toolsByName.get(tool)
-    } catch (error) {
-      if (error instanceof SessionError && error.reason === "unknown_agent") return undefined
-      throw error
-    }
-  }
-
   /** The parts of the process of a task; `undefined` if there is no such tool. */
   #partsOf(chat: string, task: BackgroundTask, given: Tool | undefined): RunParts | undefined {
     const { subagent, supervisor, options } = this.#home
-    const tool = given ?? this.#toolOf(chat, task)
+    const tool = given ?? toolIn(chat, task, this.#home)
     if (tool === undefined) return undefined
     return {
       supervisor,
@@ -352,6 +352,58 @@ export class BackgroundTasks {
     this.#home.living(chat)?.changed(this.list(chat))
   }
 }
+
+/** Whether a chat has the end of a task, in its thread or its inbox. */
+const hasEnd = ({ record, inbox = [] }: Partial<NonNullable<TaskedChat["context"]>> = {}, id: string): boolean => {
+  const input = endInputOf(id)
+  return record?.known?.includes(input) === true || inbox.some((waiting) => waiting.id === input)
+}
+
+/** The tool of a task; `undefined` if the code lacks the tool, or the agent whose tool it was. */
+const toolIn = (chat: string, { tool, agent }: BackgroundTask, { options }: TasksHome): Tool | undefined => {
+  try {
+    return options(chat, agent).toolsByName.get(tool)
+  } catch (error) {
+    if (error instanceof SessionError && error.reason === "unknown_agent") return undefined
+    throw error
+  }
+}
+
+const begunTask = (
+  id: string,
+  agent: string | undefined,
+  { toolCall, key }: Pick<BackgroundCall, "toolCall" | "key">,
+  { clock }: TasksHome
+): BackgroundTask => ({
+  id,
+  toolCallId: toolCall.id,
+  tool: toolCall.name,
+  arguments: toolCall.arguments ?? {},
+  ...(agent !== undefined && { agent }),
+  key,
+  startedAt: Math.floor(clock.now())
+})
+
+/** The task of an agent that a message wakes; `undefined` without the tool that calls the agent. */
+const wokenTask = (
+  { chat, child, input, key, id }: Record<"chat" | "child" | "input" | "key" | "id", string>,
+  living: TaskedChat,
+  home: TasksHome
+): BackgroundTask | undefined => {
+  const agent = living.context?.record.agent?.name
+  const called = agentIn(child)
+  const isMember = memberId(chat, called) === child
+  const tool = home
+    .options(chat, agent)
+    .tools.find(({ subagent, schema }) => subagent === called && isMember !== takesAgent(schema))
+  if (tool === undefined) return undefined
+  const given = isMember ? { input } : { input, agent: shortIdOf(child, called) }
+  const toolCall = { id: `call-${id}`, name: tool.name, arguments: given }
+  return begunTask(id, agent, { toolCall, key }, home)
+}
+
+/** Whether the tool of an agent can continue each child, and is not that of a member of a team. */
+const takesAgent = ({ properties }: Tool["schema"]): boolean => isRecord(properties) && "agent" in properties
 
 const refused = ({ toolCall }: BackgroundCall, maxTasks: number): HandlerResult.Failed => {
   const message = `${maxTasks} background tasks run for this chat, and no more may; call ${toolCall.name} again when one of them has ended`

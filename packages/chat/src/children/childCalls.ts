@@ -14,6 +14,7 @@
  *         While the call waits with the child, another call fails with `child_refused`.
  */
 import { haltedText } from "../call/index.ts"
+import { isRecord } from "../errors/index.ts"
 import type { ChatContext } from "../loop/index.ts"
 import type { Message, Thread } from "../model/index.ts"
 import * as Usage from "../model/Usage.ts"
@@ -27,6 +28,7 @@ import {
   type UserInput,
   withShortId
 } from "../record/index.ts"
+import { memberId } from "../family/index.ts"
 import { haltIn, openToolCalls } from "../step/index.ts"
 import { ChildWaits, digest, type Returned, type SubagentCall } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
@@ -49,6 +51,7 @@ export const childOf = (
 ): string | HandlerResult.Failed => {
   const children = parent.context?.record.children ?? []
   const key = digest(call.key)
+  if (call.isMember === true) return memberId(parent.id, call.agent)
   if (call.child === undefined) return childOfCall(children, key) ?? childId(parent.id, `${call.agent}-${key}`)
   const found = withShortId(children, call.child)
   const [child] = found
@@ -88,7 +91,7 @@ export interface ChildInput {
 
 /** The input of a call: the first of its child, or another one. */
 export const inputOf = (call: SubagentCall): ChildInput => {
-  if (call.child === undefined) return { id: firstInput, message: () => call.input }
+  if (call.child === undefined && call.isMember !== true) return { id: firstInput, message: () => call.input }
   const key = digest(call.key)
   return {
     id: `call-${key}`,
@@ -109,9 +112,16 @@ const isOf = (called: Called | undefined, input: string): boolean =>
 const calledBy = ({ role, metadata }: Message): Called | undefined =>
   role === "user" ? (metadata?.["call"] as Called | undefined) : undefined
 
+/** The id of the input of a message that another agent sent. */
+const sentAs = ({ metadata }: Message): unknown => {
+  const sender = metadata?.["from"]
+  return isRecord(sender) ? sender["input"] : undefined
+}
+
 /** The part of the thread that answers this input, and whether it is the last part (SUB18). An input that still waits has none. */
 const partOf = ({ messages }: Thread, { id }: ChildInput): { readonly thread: Thread; readonly isLast: boolean } => {
-  const from = id === firstInput ? 0 : messages.findLastIndex((message) => isOf(calledBy(message), id))
+  const isFor = (message: Message) => isOf(calledBy(message), id) || sentAs(message) === id
+  const from = id === firstInput ? 0 : messages.findLastIndex(isFor)
   if (from === -1) return { thread: { messages: [] }, isLast: true }
   const next = messages.findIndex((message, at) => at > from && calledBy(message) !== undefined)
   return next === -1
@@ -147,6 +157,8 @@ export const resultOf = (
 /** A child that gets an input. */
 export interface Sending {
   readonly send: (input: UserInput, options?: { readonly id: string }) => Turn
+  /** Gives it a message of a tool. */
+  readonly note: (input: UserInput, options: { readonly id?: string; readonly whenBusy?: "steer" }) => Turn
   readonly retry: () => Turn
 }
 
@@ -157,8 +169,13 @@ export const turnOf = (
   { id, message }: ChildInput,
   counted: Usage.Usage
 ): Turn | undefined => {
-  if (context?.record.known?.includes(id) !== true || context.turn !== undefined)
-    return child.send(message(counted), { id })
+  if (context?.record.known?.includes(id) !== true || context.turn !== undefined) {
+    // A message that woke the child waits for it.
+    const [waiting] = context?.inbox.find((input) => input.id === id)?.messages ?? []
+    if (waiting?.role !== "user") return child.send(message(counted), { id })
+    const { writer: _, ...sent } = waiting
+    return child.note(sent, { id })
+  }
   const { running, lastHaltedReason } = context.record
   return !running && lastHaltedReason !== "cancelled" ? undefined : child.retry()
 }

@@ -1,8 +1,8 @@
 /**
  * The child chats of tool calls: sub-agents.
  *
- * Owns: the calls that run a child, and the supervisors of children, one for each parent that has some. Does not own the chats, which
- * the directory starts, nor the conversations, which the store keeps.
+ * Owns: the calls that run a child. Does not own their supervisors (`ChildSupervisors`), the chats, which the directory starts, nor the
+ * conversations, which the store keeps.
  *
  * SUB3. The process of a child is below the process of its parent, and ends with it. A child that crashes is restarted, and its
  *         interrupted turn runs again, a few times.
@@ -11,7 +11,8 @@
  *         the child may have done is in its own journal, so no call of the child that writes runs twice.
  */
 import type { ToolSlots } from "../async/index.ts"
-import { DynamicSupervisor, type Pid, Process } from "@troupe/otp"
+import { type Pid, Process } from "@troupe/otp"
+import type { Team } from "../agents/index.ts"
 import { SessionError } from "../errors/index.ts"
 import type { FamilySpending, FixedOptions } from "../options/index.ts"
 import {
@@ -36,6 +37,7 @@ import {
   type Account,
   cycleText,
   type FamilyChat,
+  memberId,
   Spending,
   type TreeBounds,
   TreeLimits,
@@ -55,6 +57,7 @@ import {
   turnOf
 } from "./childCalls.ts"
 import { type Answering, answering, asksOf, decisionsFor, type Turn } from "./childWaits.ts"
+import { ChildSupervisors, TeamDown } from "./teams.ts"
 
 /** The address of a child whose process has started. */
 interface ChildRef extends Answering, Sending {
@@ -65,6 +68,7 @@ interface ChildRef extends Answering, Sending {
 /** The functions that children need from the directory. */
 export interface ChildrenHome {
   readonly treeBounds: TreeBounds
+  readonly now: () => number
   /** The supervisor of the chats without a parent, once it is up; `chatsUp` is it if it is up now. */
   readonly chats: () => Promise<Pid>
   readonly chatsUp: () => Pid | undefined
@@ -83,6 +87,9 @@ export interface ChildrenHome {
 
 /** A call that runs a child, and the process of its parent. */
 interface Run {
+  /** The team that the child is a member of; its last supervisor, and the process of the leader then. */
+  readonly team: Team | undefined
+  supervisor: { readonly pid: Pid; readonly leader: Pid } | undefined
   readonly parent: string
   readonly pid: Pid
   readonly depth: number
@@ -110,24 +117,30 @@ const mostCrashes = 3
 export class ChildChats {
   readonly #home: ChildrenHome
   readonly #runs = new Map<string, Run>()
-  readonly #supervisors = new WeakMap<Pid, Promise<Pid>>()
   readonly #spending: Spending
-  readonly #tree: TreeLimits
-  readonly #notes = new ChildNotes()
+  readonly tree: TreeLimits
+  readonly notes: ChildNotes
   readonly #modes: ChildModes
+  readonly supervisors: ChildSupervisors
   /** Which chats wait for which others. */
   readonly graph = new WaitGraph()
 
   constructor(home: ChildrenHome) {
     this.#home = home
-    this.#tree = new TreeLimits(home.treeBounds, home.living)
+    this.supervisors = new ChildSupervisors(home)
+    this.notes = new ChildNotes({
+      ...home,
+      most: home.treeBounds.maxKnownAgents,
+      runs: (child) => this.#runs.has(child)
+    })
+    this.tree = new TreeLimits(home.treeBounds, home.living, home.now)
     this.#modes = new ChildModes({
       living: home.living,
       runOf: (id) => this.#runs.get(id),
       runsOf: (id) => this.#runsOf(id)
     })
     this.#spending = new Spending({
-      tree: this.#tree,
+      tree: this.tree,
       living: home.living,
       childrenOf: (id) => this.#runsOf(id).flatMap(([child, { ending }]) => (ending === undefined ? [child] : [])),
       accountOf: (child) => this.#runs.get(child)?.account
@@ -155,7 +168,7 @@ export class ChildChats {
 
   /** The process of a chat has ended (SUB14). */
   released(id: string): void {
-    if (!this.#home.hasTasks(id)) this.#tree.forget(id)
+    if (!this.#home.hasTasks(id)) this.tree.forget(id)
   }
 
   /** A process of this chat starts. */
@@ -202,19 +215,7 @@ export class ChildChats {
     await this.#home.chats()
     const run = this.#runs.get(id)
     if (run === undefined || !Process.isAlive(run.pid)) throw chatStopped(id)
-    // Children of one batch start together: the first makes the supervisor, and the others wait for it.
-    const known = this.#supervisors.get(run.pid)
-    if (known !== undefined) {
-      const pid = await known
-      if (Process.isAlive(pid)) return pid
-    }
-    const made = DynamicSupervisor.startLink(run.pid, {
-      label: "SubagentSupervisor",
-      // The call counts the crashes of its child.
-      maxRestarts: Number.MAX_SAFE_INTEGER
-    })
-    this.#supervisors.set(run.pid, made)
-    return made
+    return this.supervisors.of(run)
   }
 
   /**
@@ -256,6 +257,9 @@ export class ChildChats {
     if (refused !== undefined) return refused
     const bound = this.#modes.of(parent.id)
     const run: Run = {
+      team:
+        parent.team?.members.some((member) => memberId(parent.id, member) === id) === true ? parent.team : undefined,
+      supervisor: undefined,
       parent: parent.id,
       pid,
       depth,
@@ -281,7 +285,8 @@ export class ChildChats {
       const halt = haltIn(wait)
       // The child gets no halt, and the chats above have it all the same (SUB12).
       if (halt !== undefined) return HandlerResult.halt(halt, haltedText(halt))
-      return failed(call, "child_failed", `the agent ${call.agent} failed: ${describe(cause)}`, { cause })
+      const metadata = cause instanceof TeamDown ? { metadata: { reason: "team_down" } } : {}
+      return failed(call, "child_failed", `the agent ${call.agent} failed: ${describe(cause)}`, { cause, ...metadata })
     } finally {
       call.signal.removeEventListener("abort", interrupt)
       await this.#ended(id, run)
@@ -301,13 +306,7 @@ export class ChildChats {
       await this.#home.begin({ ...blank(id), agent: this.#home.agentRef(call.agent), parent })
     }
     if (wait === undefined) account.counted = countedBefore(record, inputOf(call))
-    if (isNoted()) return
-    await this.#notes.begun(parent.chat, id, async (children) => {
-      const chat = this.#home.living(parent.chat)
-      if (chat?.context === undefined) throw chatStopped(parent.chat)
-      const bounds = { most: this.#tree.bounds.maxKnownAgents, runs: (child: string) => this.#runs.has(child) }
-      await chat.childrenBegan(children, forgotten(chat.context.record, children, bounds))
-    })
+    if (!isNoted()) await this.notes.begun(parent.chat, id)
   }
 
   #boundMet(parent: string, id: string, depth: number, call: SubagentCall): HandlerResult.Failed | undefined {
@@ -318,8 +317,8 @@ export class ChildChats {
     }
     const others = this.#childrenOf(parent).filter((other) => other !== id)
     if (others.length < maxChildren) {
-      if (this.#tree.begins(id)) return undefined
-      const { maxTreeChildren } = this.#tree.bounds
+      if (this.tree.begins(id)) return undefined
+      const { maxTreeChildren } = this.tree.bounds
       const many = `${maxTreeChildren} agents have begun for the last message, and no more may; do the task without ${call.agent}`
       return failed(call, "child_refused", many, { metadata: { maxTreeChildren } })
     }
@@ -345,7 +344,9 @@ export class ChildChats {
         return resultOf(call, this.#home.living(id), run.wait)
       } catch (error) {
         const hasDied = error instanceof SessionError && error.reason === "chat_died"
-        if (!hasDied || crashes === mostCrashes || !Process.isAlive(run.pid)) throw error
+        const isLast = run.team === undefined && crashes === mostCrashes
+        if (!hasDied || isLast || !Process.isAlive(run.pid) || call.signal.aborted) throw error
+        if (run.team !== undefined) await this.supervisors.down(id, error.cause, run, (child) => this.works(child))
       }
     }
   }

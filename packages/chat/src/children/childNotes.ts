@@ -7,6 +7,23 @@
  *        child that has begun and whose conversation is missing fails with `child_failed`, and never begins again. Notes that come
  *        while one is saved share the next save.
  */
+import { type FamilyChat, memberId } from "../family/index.ts"
+import type { AgentRef, Conversation } from "../record/index.ts"
+import { blank } from "../store/index.ts"
+import { chatStopped } from "../view/index.ts"
+import { forgotten } from "./childCalls.ts"
+
+/** The functions that the notes need. */
+interface NotesHome {
+  readonly living: (id: string) => FamilyChat | undefined
+  readonly load: (id: string) => Promise<Conversation | undefined>
+  readonly begin: (record: Conversation) => Promise<unknown>
+  readonly agentRef: (name: string) => AgentRef
+  /** How many children a record may have (SUB19). */
+  readonly most: number
+  /** Whether a call of the child runs. */
+  readonly runs: (child: string) => boolean
+}
 
 export class ChildNotes {
   readonly #chats = new Map<
@@ -14,8 +31,32 @@ export class ChildNotes {
     { next: { readonly children: Array<string>; readonly saved: Promise<void> } | undefined; last: Promise<unknown> }
   >()
 
+  readonly #home: NotesHome
+
+  constructor(home: NotesHome) {
+    this.#home = home
+  }
+
+  /** Begins the conversation of a member of a team, if the chat has not noted that it has begun. `call` is that of the first message. */
+  async member(owner: string, id: string, call: string): Promise<void> {
+    const { living, load, begin, agentRef } = this.#home
+    const { context, team } = living(owner) ?? {}
+    const agent = team?.members.find((member) => memberId(owner, member) === id)
+    if (context === undefined || agent === undefined || context.record.children?.includes(id) === true) return
+    const parent = { chat: owner, call, depth: (context.record.parent?.depth ?? 0) + 1 }
+    if ((await load(id)) === undefined) await begin({ ...blank(id), agent: agentRef(agent), parent })
+    await this.begun(owner, id)
+  }
+
+  async #save(chat: string, children: ReadonlyArray<string>): Promise<void> {
+    const { living, most, runs } = this.#home
+    const parent = living(chat)
+    if (parent?.context === undefined) throw chatStopped(chat)
+    await parent.childrenBegan(children, forgotten(parent.context.record, children, { most, runs }))
+  }
+
   /** Notes a child of this chat; resolves when that is saved. */
-  begun(chat: string, child: string, save: (children: ReadonlyArray<string>) => Promise<void>): Promise<void> {
+  begun(chat: string, child: string): Promise<void> {
     const notes = this.#chats.get(chat) ?? { next: undefined, last: Promise.resolve() }
     this.#chats.set(chat, notes)
     if (notes.next !== undefined) {
@@ -25,7 +66,7 @@ export class ChildNotes {
     const children = [child]
     const saved = notes.last.then(() => {
       notes.next = undefined
-      return save(children)
+      return this.#save(chat, children)
     })
     notes.next = { children, saved }
     const over = (): void => {

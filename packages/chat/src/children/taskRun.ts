@@ -44,6 +44,8 @@ export class TaskRun {
   isTask: boolean
   /** Whether the store has the task (BG2). */
   isRecorded = false
+  /** Whether its chat is to record it, beside the results of calls. */
+  isNoting = false
   end: TaskEnd | undefined
   progress: unknown = undefined
   /** The timer of the next look at the report of the end or of the wait, or of the end of the wait. */

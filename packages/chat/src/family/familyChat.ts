@@ -1,9 +1,11 @@
 /** A chat, as its parent and its children use it, and the process of a call that can become a background task. */
 import type { Pid } from "@troupe/otp"
+import type { Team } from "../agents/index.ts"
 import type { ChatContext } from "../loop/index.ts"
 import type { Usage } from "../model/index.ts"
 import type { Budget } from "../options/index.ts"
-import type { ChildWait, Mode, ModeStanding } from "../record/index.ts"
+import { childId, type ChildWait, type Mode, type ModeStanding } from "../record/index.ts"
+import { digest } from "../tool/index.ts"
 
 /** A live chat of this program, as it is now. */
 export interface FamilyChat {
@@ -16,6 +18,8 @@ export interface FamilyChat {
   readonly mode: Mode | undefined
   /** The budget of its turns. */
   readonly budget: Budget | undefined
+  /** The team that it leads. */
+  readonly team: Team | undefined
   /** The usage of the request of the running step. */
   readonly stepUsage: Usage
   readonly setPermissionMode: (mode: Mode) => Promise<void>
@@ -26,6 +30,10 @@ export interface FamilyChat {
   readonly cancel: () => Promise<void>
   readonly stop: () => Promise<void>
 }
+
+/** The id of the chat of a member of the team that a chat leads (TEAM1). */
+export const memberId = (leader: string, member: string): string =>
+  childId(leader, `${member}-${digest(`team/${leader}/${member}`)}`)
 
 /** The process of the work of a call, and whether that goes on as a background task. */
 export interface WorkProcess {

@@ -1,4 +1,5 @@
 /** A chat and the chats below it, as one family: what they spend together, and their limits. */
+export { memberId } from "./familyChat.ts"
 export type { FamilyChat, WorkProcess } from "./familyChat.ts"
 export { Spending } from "./spending.ts"
 export type { Account } from "./spending.ts"

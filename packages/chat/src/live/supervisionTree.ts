@@ -177,12 +177,12 @@ export class SupervisionTree {
     if (this.#registry !== undefined) Registry.register(this.#registry, id, pid)
   }
 
-  /** Ends the process of a chat; its supervisor does not restart it. */
-  async terminate(pid: ChatPid): Promise<void> {
+  /** Ends the process of a chat with `end`, which gets its supervisor. */
+  async terminate(pid: ChatPid, end: (supervisor: Pid) => Promise<void>): Promise<void> {
     const chats = this.#supervisors.get(pid)
     if (chats === undefined) return
     try {
-      await DynamicSupervisor.terminateChild(chats, pid)
+      await end(chats)
     } catch (error) {
       // A supervisor that ended meanwhile has ended its chats.
       if (Process.isAlive(chats) || Process.isAlive(pid)) throw error

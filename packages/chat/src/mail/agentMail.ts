@@ -7,6 +7,8 @@
  *        and an accepted message is in the other thread exactly once.
  * TELL2. The result of a message is its receipt: `delivered`, `pending`, or `refused` with the reason. The store keeps a message for an agent that
  *        rests, and the agent reads it before its next input.
+ * TELL6. A message wakes an agent that rests: it works as a background task of the chat that called it, unless that has `maxTasks` tasks, or the
+ *        agent waits for a person.
  * TELL3. A message answers no question that a person was asked, and carries on the chain of the other chat (CHAIN1).
  * ASK1. The result of a question is the reply that the other agent gave to it, also when the call runs again. For an agent below or
  *       beside the one that asks, the question is another call of that agent (SUB18).
@@ -18,6 +20,7 @@ import {
   agentIn,
   type Conversation,
   type InboxEntry,
+  isWaiting,
   type Receipt,
   type SendOptions,
   sentByTool,
@@ -27,7 +30,7 @@ import {
 import { type AgentMessage, digest, type Returned, type SubagentCall } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { describe } from "../values/index.ts"
-import { type Addressee, addresseeOf, isRefusal, refusal } from "./addressee.ts"
+import { type Addressee, addresseeOf, isGroup, isRefusal, refusal } from "./addressee.ts"
 
 /** The turn of an input that another chat gets. */
 interface SentTurn {
@@ -45,6 +48,12 @@ export interface MailHome {
   readonly withdraw: (chat: string, input: string) => Promise<void>
   /** Stores an input of a chat that has no process. */
   readonly keep: (chat: string, input: InboxEntry) => Promise<unknown>
+  /** Begins the conversation of a member of a team, if it has none. */
+  readonly begin: (owner: string, chat: string, call: string) => Promise<void>
+  /** Has an agent at rest work on the input of this key, as a task of its owner. */
+  readonly wake: (owner: string, chat: string, work: { readonly input: string; readonly key: string }) => Promise<void>
+  /** Why a chat may send no message now; otherwise the message counts. */
+  readonly messageRefusal: (id: string) => string | undefined
   /** How many inputs of a chat may wait. */
   readonly maxWaiting: number
   /** Runs a question as a call of an agent below `owner`. */
@@ -68,44 +77,76 @@ export class AgentMail {
     const found = addresseeOf(sender, this.#home.living, call)
     if (isRefusal(found)) return refused(call, found)
     try {
-      return call.kind === "tell" ? await this.#deliver(sender, found, call) : await this.#ask(sender, found, call)
+      if (isGroup(found)) return await this.#broadcast(sender, found, call)
+      return call.kind === "tell"
+        ? HandlerResult.ok(await this.#deliver(sender, found, call))
+        : await this.#ask(sender, found, call)
     } catch (cause) {
       if (call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
       return refused(call, refusal("unreachable", describe(cause)))
     }
   }
 
-  async #deliver(sender: FamilyChat, { chat, owner }: Addressee, call: AgentMessage): Promise<Returned> {
-    const input = inputOf(call)
-    const message = messageOf(sender, chat, call)
-    if (owner !== undefined && !this.#home.works(chat)) return this.#keep(chat, { input, message, call })
-    const turn = await this.#home.note(chat, message, { id: input, whenBusy: call.whenBusy })
+  /** A message for a group (TEAM2). */
+  async #broadcast(sender: FamilyChat, group: ReadonlyArray<Addressee>, call: AgentMessage): Promise<Returned> {
+    if (call.kind === "ask")
+      return refused(call, refusal("not_allowed", `a question is for one agent, not for ${call.to}`))
+    const receipts = group.map((one) => {
+      const to = one.owner === undefined ? "parent" : shortIdOf(one.chat, agentIn(one.chat))
+      const own = { ...call, to, key: `${call.key}/${one.chat}` }
+      return this.#deliver(sender, one, own).catch((cause: unknown) =>
+        refusedReceipt(own, refusal("unreachable", describe(cause)))
+      )
+    })
+    return HandlerResult.ok({ to: call.to, receipts: await Promise.all(receipts) })
+  }
+
+  async #deliver(sender: FamilyChat, addressee: Addressee, call: AgentMessage): Promise<SentReceipt> {
+    const { chat, owner } = addressee
+    const tooMany = this.#home.messageRefusal(sender.id)
+    if (tooMany !== undefined) return refusedReceipt(call, refusal("too_many_messages", tooMany))
+    const message = messageOf(sender, addressee, call)
+    if (owner !== undefined && !this.#home.works(chat)) return this.#keep({ chat, owner }, message, call)
+    const turn = await this.#home.note(chat, message, { id: inputOf(addressee, call), whenBusy: call.whenBusy })
     return receiptOf(call, await turn.receipt)
   }
 
-  /** Stores a message for an agent that rests (TELL2). */
+  /** Stores a message for an agent that rests, and has the agent work on it (TELL2, TELL6). */
   async #keep(
-    chat: string,
-    { input, message, call }: { readonly input: string; readonly message: UserMessage; readonly call: AgentMessage }
-  ): Promise<Returned> {
+    { chat, owner }: Addressee & { readonly owner: string },
+    message: UserMessage,
+    call: AgentMessage
+  ): Promise<SentReceipt> {
+    await this.#home.begin(owner, chat, call.toolCall.id)
+    const input = inputOf({ chat, owner }, call)
     const record = await this.#home.load(chat)
-    if (record === undefined) return refused(call, refusal("deleted", `the conversation of ${call.to} was deleted`))
+    if (record === undefined)
+      return refusedReceipt(call, refusal("deleted", `the conversation of ${call.to} was deleted`))
     if (record.known?.includes(input) === true) return receiptOf(call, { status: "delivered" })
     const { inbox = [] } = record
-    const isWaiting = inbox.some(({ id }) => id === input)
-    if (!isWaiting && inbox.length >= this.#home.maxWaiting) {
-      return refused(call, refusal("inbox_full", `${inbox.length} messages wait for ${call.to}, and no more may`))
+    if (!inbox.some(({ id }) => id === input)) {
+      if (inbox.length >= this.#home.maxWaiting) {
+        return refusedReceipt(
+          call,
+          refusal("inbox_full", `${inbox.length} messages wait for ${call.to}, and no more may`)
+        )
+      }
+      const called = { key: digest(call.key), counted: record.usage }
+      const kept = sentByTool({ ...message, metadata: { ...message.metadata, call: called } })
+      await this.#home.keep(chat, { id: input, named: true, whenBusy: "queue", message: kept })
     }
-    if (!isWaiting)
-      await this.#home.keep(chat, { id: input, named: true, whenBusy: "queue", message: sentByTool(message) })
+    if (!waitsForPerson(record)) await this.#home.wake(owner, chat, { input: text(message), key: call.key })
     return receiptOf(call, { status: "pending" })
   }
 
   async #ask(sender: FamilyChat, { chat, owner }: Addressee, call: AgentMessage): Promise<Returned> {
+    const tooMany = this.#home.messageRefusal(sender.id)
+    if (tooMany !== undefined) return refused(call, refusal("too_many_messages", tooMany))
     if (owner === undefined) return this.#askParent(sender, chat, call)
     const { toolCall, signal, progress, key, span } = call
     const agent = agentIn(chat)
-    const message = `${fromOf(sender, chat)} asks:\n${call.text}`
+    const message = `${fromOf(sender, { chat, owner })} asks:\n${call.text}`
+    await this.#home.begin(owner, chat, call.toolCall.id)
     const child = shortIdOf(chat, agent)
     const asked = { toolCall, signal, progress, key, span, agent, child, input: message, maxDepth: Infinity }
     return this.#home.run(owner, { ...asked, maxChildren: Infinity, events: false }, sender.id)
@@ -117,19 +158,20 @@ export class AgentMail {
     const cycle = graph.cycle(sender.id, chat)
     if (cycle !== undefined) return refused(call, refusal("cycle", cycleText(cycle)))
     const over = graph.begin(sender.id, chat)
-    const input = inputOf(call)
+    const input = inputOf({ chat, owner: undefined }, call)
     const aborted = Promise.withResolvers<void>()
     const abort = (): void => aborted.resolve()
     call.signal.addEventListener("abort", abort, { once: true })
     try {
-      const turn = await note(chat, messageOf(sender, chat, call), { id: input, whenBusy: "queue" })
+      const message = messageOf(sender, { chat, owner: undefined }, call)
+      const turn = await note(chat, message, { id: input, whenBusy: "queue" })
       await Promise.race([turn.ended, aborted.promise])
       if (call.signal.aborted) {
         await withdraw(chat, input).catch(() => undefined)
         return failed(call, "cancelled", "the call was cancelled")
       }
       const receipt = await turn.receipt
-      if (receipt.status === "rejected") return receiptOf(call, receipt)
+      if (receipt.status === "rejected") return refused(call, rejectionOf(receipt))
       const { thread, lastHaltedReason } = living(chat)?.context?.record ?? {}
       const answer = replyTo(thread?.messages ?? [], input)
       if (answer !== undefined) return HandlerResult.ok(answer)
@@ -159,35 +201,58 @@ const inputIn = (metadata: Message["metadata"]): unknown => {
   return typeof sender === "object" && sender !== null ? Reflect.get(sender, "input") : undefined
 }
 
-/** The id of the input that a call sends (TELL1). */
-const inputOf = ({ kind, key }: AgentMessage): string => `${kind}-${digest(key)}`
+/** The id of the input that a call sends (TELL1). For an agent that was called it is that of a call, which an agent that rests gets. */
+const inputOf = ({ owner }: Addressee, { kind, key }: AgentMessage): string =>
+  `${owner === undefined ? kind : "call"}-${digest(key)}`
 
 /** The message with who sent it; people and observers read this in its metadata. */
-const messageOf = (sender: FamilyChat, to: string, call: AgentMessage): UserMessage => {
+const messageOf = (sender: FamilyChat, to: Addressee, call: AgentMessage): UserMessage => {
   const content = `${fromOf(sender, to)} ${call.kind === "tell" ? "says" : "asks"}:\n${call.text}`
-  return { role: "user", content, metadata: { from: { chat: sender.id, kind: call.kind, input: inputOf(call) } } }
+  return { role: "user", content, metadata: { from: { chat: sender.id, kind: call.kind, input: inputOf(to, call) } } }
 }
+
+/** Whether a chat at rest waits for a person. */
+const waitsForPerson = ({ open, pendingQuestion, pendingToolCalls }: Conversation): boolean =>
+  pendingQuestion !== undefined || pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))
 
 /** The name of the sender, as the other agent can address it. */
-const fromOf = ({ id, context }: FamilyChat, to: string): string => {
-  const isParent = context?.record.children?.includes(to) === true
-  return isParent ? "The agent that called you (parent)" : `The agent ${shortIdOf(id, agentIn(id))}`
+const fromOf = ({ id }: FamilyChat, { owner }: Addressee): string =>
+  owner === id ? "The agent that called you (parent)" : `The agent ${shortIdOf(id, agentIn(id))}`
+
+/** The receipt of a message, as the model reads it. */
+interface SentReceipt {
+  readonly receipt: string
+  readonly to: string
+  readonly reason?: string
+  readonly message?: string
 }
 
-const receiptOf = (call: AgentMessage, receipt: Receipt): Returned => {
-  if (receipt.status !== "rejected") return HandlerResult.ok({ receipt: receipt.status, to: call.to })
-  const { reason, error } = receipt
-  return refused(call, { refused: reason, message: error instanceof SessionError ? error.message : describe(error) })
+const receiptOf = (call: AgentMessage, receipt: Receipt): SentReceipt =>
+  receipt.status === "rejected" ? refusedReceipt(call, rejectionOf(receipt)) : { receipt: receipt.status, to: call.to }
+
+/** Why a message is refused, for the model. */
+interface Refused {
+  readonly refused: string
+  readonly message: string
 }
+
+const rejectionOf = ({ reason, error }: Extract<Receipt, { readonly status: "rejected" }>): Refused => ({
+  refused: reason,
+  message: error instanceof SessionError ? error.message : describe(error)
+})
+
+const refusedReceipt = ({ to }: AgentMessage, { refused: reason, message }: Refused): SentReceipt => ({
+  receipt: "refused",
+  to,
+  reason,
+  message
+})
 
 /** A refused message has its receipt; a refused question is a failed call. */
-const refused = (
-  call: AgentMessage,
-  { refused: reason, message }: { readonly refused: string; readonly message: string }
-): Returned =>
+const refused = (call: AgentMessage, found: Refused): Returned =>
   call.kind === "tell"
-    ? HandlerResult.ok({ receipt: "refused", to: call.to, reason, message })
-    : failed(call, "child_refused", message, reason)
+    ? HandlerResult.ok(refusedReceipt(call, found))
+    : failed(call, "child_refused", found.message, found.refused)
 
 const failed = (
   { toolCall }: AgentMessage,

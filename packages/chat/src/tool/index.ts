@@ -17,6 +17,8 @@ export type {
   Awaitable,
   BackgroundCall,
   ChatHandle,
+  BoardPosts,
+  BoardRefusal,
   ChatMemories,
   ChatPast,
   ChatTasks,

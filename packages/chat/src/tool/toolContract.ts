@@ -98,6 +98,8 @@ export interface ChatHandle {
   readonly subagent?: ((call: SubagentCall) => Promise<Returned>) | undefined
   /** Sends a message to another agent, for the tools of messages and questions; only a chat of a Troupe with agents can. */
   readonly message?: ((call: AgentMessage) => Promise<Returned>) | undefined
+  /** The board of the team of the chat; only a chat of a Troupe with agents has it. */
+  readonly board?: ChatBoard | undefined
   /** Runs the work of a call as a background task, for tools with `background`; only a chat of a Troupe can. */
   readonly background?: ((call: BackgroundCall) => Awaitable<Returned>) | undefined
 }
@@ -142,6 +144,27 @@ export interface ChatMemories {
   readonly recall: (query: string, limit: number) => Promise<ReadonlyArray<Memory>>
 }
 
+/** The board of a team. Without a team, and when it is full, a write or a read is `refused`. */
+interface ChatBoard {
+  /** Writes a post, once for each `key`; resolves with its number when it is stored. */
+  readonly write: (text: string, key: string) => Promise<{ readonly post: number } | BoardRefusal>
+  /** The posts after this number, some at a time. */
+  readonly read: (after: number) => Promise<BoardPosts | BoardRefusal>
+}
+
+/** Posts of a board: `next` is the number to read on from, and `last` that of the last post. */
+export interface BoardPosts {
+  readonly posts: ReadonlyArray<{ readonly post: number; readonly from: string; readonly text: string }>
+  readonly next: number
+  readonly last: number
+}
+
+/** Why a board is not written or read, with the text for the model. */
+export interface BoardRefusal {
+  readonly refused: "board_full" | "too_long" | "no_team"
+  readonly message: string
+}
+
 /** A call whose work can become a background task; `key` is the call's idempotency key. */
 export interface BackgroundCall extends Pick<ToolContext, "toolCall" | "signal" | "progress"> {
   readonly key: string
@@ -155,6 +178,8 @@ export interface SubagentCall extends Pick<ToolContext, "toolCall" | "signal" | 
   readonly input: string
   /** The short id of the child that gets the input. Without it a child begins. */
   readonly child?: string | undefined
+  /** Whether the child is the chat of this agent in the team of the chat. */
+  readonly isMember?: boolean | undefined
   readonly key: string
   readonly maxDepth: number
   readonly maxChildren: number

@@ -159,7 +159,8 @@ export class RunningTroupe<Name extends string = string> {
       treeBounds: {
         maxTreeChildren: own.maxTreeChildren ?? 100,
         maxTreeRequests: own.maxTreeRequests ?? 1_000,
-        maxKnownAgents: own.maxKnownAgents ?? 64
+        maxKnownAgents: own.maxKnownAgents ?? 64,
+        maxAgentMessages: own.maxAgentMessages ?? 60
       },
       home,
       mostBlobBytes,

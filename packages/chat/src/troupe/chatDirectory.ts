@@ -13,7 +13,7 @@
  * INSPECT1. With `inspect`, XState runs the charts of a chat in one actor system: the chat, its steps, model requests and
  *           batches, and every tool call. The chat behaves the same.
  */
-import { DynamicSupervisor, EventLoop, OtpError, type Pid, StateMachine, type System } from "@troupe/otp"
+import { EventLoop, OtpError, type Pid, StateMachine, type System } from "@troupe/otp"
 import { fixedOptions, optionsOfRun, type TurnOptions, withTurnOptions } from "../options/index.ts"
 import { AgentChoices, agentOf, type AgentTable, type AskedAgent, checkAgents, otherAgent } from "../agents/index.ts"
 import { againAfter, isRecord, SessionError, ValidationError } from "../errors/index.ts"
@@ -24,7 +24,7 @@ import { checkRecord, type Draft, type DraftKeeping, type Fence, fenceOf, type H
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "../live/index.ts"
 import { chatMoved, chatStopped, followChild, LiveState, LiveView } from "../view/index.ts"
-import { handleOf } from "./chatHandle.ts"
+import { boardsOf, handleOf } from "./chatHandle.ts"
 import type { Memories } from "./memories.ts"
 import { FamilyMember } from "./familyMember.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
@@ -32,6 +32,7 @@ import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../live/index.ts"
 import { acceptFiles, blobsIn, ChatLife, hasOther, mayAct, tasksOf } from "./chatLife.ts"
 import type { BackgroundTasks } from "../children/index.ts"
+import type { Boards } from "../mail/index.ts"
 import { ChildChats, withoutLimit } from "../children/index.ts"
 import type { TreeBounds } from "../family/index.ts"
 import type { SupervisionTree } from "../live/index.ts"
@@ -77,6 +78,7 @@ export class ChatDirectory {
   readonly #parts: ChatParts
   readonly #children: ChildChats
   readonly tasks: BackgroundTasks
+  readonly boards: Boards
   readonly #passivation: Passivation<Living>
   readonly #drafting: DraftKeeping | undefined
   readonly #reviving = new Map<string, Promise<ChatPid>>()
@@ -91,6 +93,7 @@ export class ChatDirectory {
     this.#parts = parts
     this.#children = childrenOf(parts, this)
     this.tasks = tasksOf(parts, this, this.#children)
+    this.boards = boardsOf(parts, this)
     this.#slots = new StartSlots(parts.maxStartingChats)
     const { draftEveryMs: everyMs, passivateAfterMs: afterMs, system, tree } = parts
     const keep = (draft: Draft): void => void tree.notify(draft)
@@ -261,14 +264,10 @@ export class ChatDirectory {
         checkAgents(agents, record, asked)
         await otherTasks(record)
         let loaded: { readonly record: Conversation | undefined } | undefined = { record }
-        return await DynamicSupervisor.startChild(chats, {
-          id,
-          restart: "transient",
-          start: (parent) => {
-            const first = loaded
-            loaded = undefined
-            return first === undefined ? this.#startAgain(id) : this.#start(parent, id, first.record, asked)
-          }
+        return await this.#children.supervisors.start(id, chats, (parent) => {
+          const first = loaded
+          loaded = undefined
+          return first === undefined ? this.#startAgain(id) : this.#start(parent, id, first.record, asked)
         })
       } catch (error) {
         if (error instanceof OtpError.StartIgnored || !this.#children.isUp(id, chats)) continue
@@ -347,7 +346,8 @@ export class ChatDirectory {
     await outsideTurn()
     this.#passivation.forget(id)
     const pid = tree.whereis(id)
-    if (pid !== undefined) await tree.terminate(pid)
+    if (pid !== undefined)
+      await tree.terminate(pid, (supervisor) => this.#children.supervisors.end(id, supervisor, pid))
     if (isMoved) await this.tasks.drop(id)
     this.#children.released(id)
     if (isMoved && draftEveryMs !== undefined) await tree.ask({ type: "drafted", id }).catch(noDraft)
@@ -432,9 +432,13 @@ const releasing =
   }
 
 /** The children of the chats of a directory. */
-const childrenOf = ({ tree, agents, home, toolSlots, treeBounds }: ChatParts, chats: ChatDirectory): ChildChats =>
+const childrenOf = (
+  { system, tree, agents, home, toolSlots, treeBounds }: ChatParts,
+  chats: ChatDirectory
+): ChildChats =>
   new ChildChats({
     treeBounds,
+    now: () => system.clock.now(),
     chats: () => tree.chats(),
     chatsUp: () => tree.chatsUp,
     called: (id) => chats.called(id),

@@ -3,7 +3,7 @@ import type { System } from "@troupe/otp"
 import { type BackgroundTasks, type ChildChats, tasksFor } from "../children/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { LiveChat, SupervisionTree } from "../live/index.ts"
-import { AgentMail } from "../mail/index.ts"
+import { AgentMail, Boards } from "../mail/index.ts"
 import { type Conversation, isChildId } from "../record/index.ts"
 import { fenceOf, type Home } from "../store/index.ts"
 import * as Usage from "../model/Usage.ts"
@@ -30,6 +30,7 @@ interface Handled {
 /** The chats of a directory. */
 interface Chats {
   readonly tasks: BackgroundTasks
+  readonly boards: Boards
   readonly get: (id: string) => Pick<Handled, "chat"> | undefined
   readonly called: (id: string) => Promise<LocalChatRef>
   readonly load: (id: string) => Promise<Conversation | undefined>
@@ -67,7 +68,11 @@ export const handleOf = (
     memories: parts.memories.of(id, () => chat.context?.record.inputs?.[0]),
     ...(children !== undefined && {
       subagent: (call) => children.run(id, call),
-      message: (call) => mailOf(parts, chats, children).send(id, call)
+      message: (call) => mailOf(parts, chats, children).send(id, call),
+      board: {
+        write: (post, key) => chats.boards.write(id, post, key),
+        read: (after) => chats.boards.read(id, after)
+      }
     }),
     ...(!isChildId(id) && tasksFor(chats.tasks, id, { clock, agent, mail: waitingMail(chat) }))
   }
@@ -79,17 +84,34 @@ const waitingMail = ({ view: { state } }: LiveChat): Parameters<typeof tasksFor>
   watch: (changed) => state.watch(changed)
 })
 
+/** A chat, as its family uses it, if it is in memory. */
+const memberOf = (chats: Pick<Chats, "get">, id: string): FamilyMember | undefined => {
+  const chat = chats.get(id)?.chat
+  return chat && new FamilyMember(chat)
+}
+
+/** The boards of the teams of these chats. */
+export const boardsOf = (
+  { tree, home }: Pick<HandleParts, "tree" | "home">,
+  chats: Pick<Chats, "get" | "load">
+): Boards =>
+  new Boards({
+    living: (id) => memberOf(chats, id),
+    load: (id) => chats.load(id),
+    append: (id, entry, after) => tree.ask({ type: "append", id, entries: [entry], after, fence: fenceOf(home, id) })
+  })
+
 /** The messages of these chats. */
 const mailOf = ({ tree, home, limits }: HandleParts, chats: Chats, children: ChildChats): AgentMail =>
   new AgentMail({
-    living: (id) => {
-      const chat = chats.get(id)?.chat
-      return chat && new FamilyMember(chat)
-    },
+    living: (id) => memberOf(chats, id),
     load: (id) => chats.load(id),
     note: async (id, message, options) => (await chats.called(id)).note(message, options),
     withdraw: async (id, input) => (await chats.called(id)).withdraw(input),
     keep: (id, input) => tree.add<"accept">({ type: "accept", id, input, fence: fenceOf(home, id) }),
+    begin: (owner, id, call) => children.notes.member(owner, id, call),
+    wake: (owner, id, work) => chats.tasks.wake(owner, id, work),
+    messageRefusal: (id) => children.tree.messageRefusal(id),
     maxWaiting: limits.maxWaitingInputs,
     run: (owner, call, asker) => children.run(owner, call, undefined, asker),
     works: (child) => children.works(child),

@@ -34,6 +34,10 @@ export class FamilyMember implements FamilyChat {
     return this.#options.budget
   }
 
+  get team(): FamilyChat["team"] {
+    return this.#chat.serving(this.context?.record.agent?.name).team
+  }
+
   get stepUsage(): FamilyChat["stepUsage"] {
     return this.#chat.state.stepUsage
   }

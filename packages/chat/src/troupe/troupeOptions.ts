@@ -61,6 +61,7 @@ const ownOptions = {
   maxTreeChildren: countFrom1.optional(),
   maxTreeRequests: countFrom1.optional(),
   maxKnownAgents: countFrom1.optional(),
+  maxAgentMessages: countFrom1.optional(),
   memory: z
     .strictObject({
       scope: functionType.optional(),
@@ -204,6 +205,11 @@ export interface TroupeOptions<Name extends string = string>
    * those that rest.
    */
   readonly maxKnownAgents?: number | undefined
+  /**
+   * How many messages and questions a chat and the sub-agents below it send each other in a minute, all together. Default: 60; `Infinity` is
+   * no bound. A further one is refused with `too_many_messages`, which the model reads. The count is in memory.
+   */
+  readonly maxAgentMessages?: number | undefined
   /**
    * How often the draft of a streaming reply is stored, in milliseconds, if the store supports drafts. It is also stored
    * when its chat ends. Default: 2,000; without a store only when the chat ends. `Infinity` is never.

@@ -180,11 +180,13 @@ test("SUB14 a request counts when it begins: a child that its parent waits for s
 })
 
 test("SUB14 an input begins the counts anew, also when its chain is ended before its first request", () => {
-  const bounds = { maxTreeChildren: 1, maxTreeRequests: 1, maxKnownAgents: 1 }
+  const bounds = { maxTreeChildren: 1, maxTreeRequests: 1, maxKnownAgents: 1, maxAgentMessages: 1 }
   let turn = "first"
-  const tree = new TreeLimits(bounds, () => ({
+  const living = () => ({
     context: { turn: { id: turn, messages: [] }, record: { ...blank("c"), chain: over() } }
-  }))
+  })
+  const tree = new TreeLimits(bounds, living, () => 0)
+
   tree.chainBegan("c", turn)
   tree.sends("c")
   expect([tree.begins("c/~/a"), tree.begins("c/~/b")]).toEqual([true, false])

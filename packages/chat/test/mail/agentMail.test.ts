@@ -26,13 +26,16 @@ const doing = (messages: Request["messages"], line: string): Script => {
   return calls([verb === "call" ? "research" : "later", { input: words, ...(named !== "" && { agent: named }) }])
 }
 
+/** Whether a message woke an agent that rested. */
+const isWoken = ({ metadata }: Request["messages"][number]): boolean => metadata?.["call"] !== undefined
+
 /** Does the lines of its last input, one after another, and answers with the results. */
 const doingLines =
   (between: string) =>
   ({ messages }: Request): Script => {
-    const at = messages.findLastIndex(
-      ({ role, ...one }) => role === "user" && !("writer" in one && one.writer !== undefined)
-    )
+    const isInput = (message: Request["messages"][number]) =>
+      message.role === "user" && (message.writer === undefined || isWoken(message))
+    const at = messages.findLastIndex(isInput)
     const lines = said(messages[at])
       .replace(/^.* (asks|says):\n/u, "")
       .split(between)
@@ -50,7 +53,14 @@ const working = doingLines("; ")
 /** Agents that work on lines; `slow` ends when the test says so. */
 const start = async (changed: Partial<TroupeOptions> = {}) => {
   const release = Promise.withResolvers<string>()
-  const slow = tool({ name: "slow", effect: "read", execute: () => release.promise })
+  const slow = tool({
+    name: "slow",
+    effect: "read",
+    execute: (_, { signal }) => {
+      signal.addEventListener("abort", () => release.reject(signal.reason))
+      return release.promise
+    }
+  })
   const messages = [tell({ to: ["parent", "children", "siblings"] }), ask({ to: ["parent", "children", "siblings"] })]
   const tools = [...messages, subagent("research"), subagent("research", { name: "later", background: true })]
   const research = check.fake({ respond: doingLines(" && ") })
@@ -88,12 +98,51 @@ test("TELL1 a message to an agent that works joins its turn, and its receipt is 
   expect(thread.at(-1)).toContain("look left")
 })
 
-test("TELL2 a message to an agent that rests waits in the store, and the agent reads it before its next input", async () => {
+test("TELL6 a message wakes an agent that rests, which works as a task of the chat that called it", async () => {
   const { troupe, store } = await start()
   const chat = await troupe.chat("c")
   await answerTo(chat, "call: dig")
   expect(await answerTo(chat, "tell %: look left")).toMatch(/^\{"receipt":"pending","to":"research-/u)
   const [child = ""] = await childrenIn(store)
+  await until(() => chat.thread.messages.some((message) => said(message).includes("has ended: done")))
+  const end = chat.thread.messages.map(said).find((line) => line.includes("has ended: done")) ?? ""
+  expect(end).toMatch(/^The background task \w+ \(research\) has ended: done\.\nlook left/u)
+  expect(await threadOf(store, child)).toEqual([
+    "dig",
+    "dig",
+    "The agent that called you (parent) says:\nlook left",
+    "look left"
+  ])
+  expect(await chat.tasks()).toEqual([])
+})
+
+test("TELL6 a message of a sister wakes an agent, and the next program ends the work", async () => {
+  const store = memory()
+  const { troupe, research } = await start({ store })
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "call: dig")
+  const [first = ""] = idsIn(chat.thread)
+  await answerTo(chat, `call: tell ${first}: slow`)
+  const child = (await childrenIn(store)).find((id) => id.includes(first)) ?? ""
+  await until(() => research.requests.some(({ messages }) => said(messages.at(-1)).endsWith("says:\nslow")))
+  expect((await chat.tasks())[0]).toMatchObject({ tool: "research", status: "running" })
+  await troupe.stop()
+  const second = await start({ store })
+  second.release.resolve("seen")
+  const next = await second.troupe.chat("c")
+  await until(() => next.thread.messages.some((message) => said(message).includes("has ended: done")))
+  const thread = await threadOf(store, child)
+  expect(thread.filter((line) => line.endsWith("says:\nslow"))).toHaveLength(1)
+})
+
+test("TELL2 without a place for a task a message to an agent that rests waits in the store, and the agent reads it before its next input", async () => {
+  const { troupe, store, release } = await start({ maxTasks: 1 })
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "call: dig")
+  await answerTo(chat, "later: slow")
+  expect(await answerTo(chat, "tell %: look left")).toMatch(/^\{"receipt":"pending","to":"research-/u)
+  const [id = ""] = idsIn(chat.thread)
+  const child = (await childrenIn(store)).find((one) => one.includes(id)) ?? ""
   expect((await store.load(child))?.inbox?.map(({ message }) => said(message))).toEqual([
     "The agent that called you (parent) says:\nlook left"
   ])
@@ -101,6 +150,7 @@ test("TELL2 a message to an agent that rests waits in the store, and the agent r
   const thread = await threadOf(store, child)
   expect(thread.filter((line) => line.endsWith("says:\nlook left"))).toHaveLength(1)
   expect((await store.load(child))?.inbox ?? []).toEqual([])
+  release.resolve("seen")
 })
 
 test("TELL2 a message that no agent can get is refused with the reason, and so is one that the tool does not permit", async () => {
@@ -121,11 +171,13 @@ test("TELL2 a message that no agent can get is refused with the reason, and so i
 })
 
 test("TELL2 no more tells wait for an agent than inputs may wait for a chat", async () => {
-  const { troupe } = await start({ maxWaitingInputs: 2 })
+  const { troupe, release } = await start({ maxWaitingInputs: 2, maxTasks: 1 })
   const chat = await troupe.chat("c")
   await answerTo(chat, "call: dig")
+  await answerTo(chat, "later: slow")
   await answerTo(chat, "tell %: a; tell %: b")
   expect(await answerTo(chat, "tell %: c")).toContain('"reason":"inbox_full"')
+  release.resolve("seen")
 })
 
 test("TELL3 a message of an agent in the background starts a turn of its parent", async () => {
@@ -187,7 +239,7 @@ test("TELL3 an agent in the background asks a person while a message waits for i
     expect.stringContaining("says:\nlook left"),
     "the blue one",
     expect.stringContaining("says:\nlook right"),
-    "the blue one"
+    "look right"
   ])
 })
 
@@ -199,8 +251,15 @@ test("SUB18 a call of an agent that asks a person about an earlier message waits
       return last?.role === "user" && said(last).endsWith("says:\nwhich") ? calls("which") : says(said(last))
     }
   })
-  const { troupe, store } = await start({ agents: { research: { adapter: research, tools: [which] } } })
+  const held = Promise.withResolvers<string>()
+  const hold = tool({ name: "slow", background: true, effect: "read", execute: () => held.promise })
+  const { troupe, store } = await start({
+    tools: [tell(), subagent("research"), hold],
+    agents: { research: { adapter: research, tools: [which] } },
+    maxTasks: 1
+  })
   const chat = await troupe.chat("c")
+  await answerTo(chat, "slow")
   await answerTo(chat, "call: dig")
   await answerTo(chat, "tell %: which")
   const { haltedReason, pendingApprovals = [] } = await chat.send("call %: down").result()
@@ -210,6 +269,7 @@ test("SUB18 a call of an agent that asks a person about an earlier message waits
   expect(finalResponse?.outputText).toBe("down")
   const [child = ""] = await childrenIn(store)
   expect((await threadOf(store, child)).slice(-4)).toEqual(["the blue one", "the blue one", "down", "down"])
+  held.resolve("done")
 })
 
 test("TELL1 a message whose program ended before its receipt is one message when the call runs again", async () => {
@@ -236,7 +296,8 @@ test("TELL1 a message whose program ended before its receipt is one message when
   const third = await start({ store: kept })
   const chat = await third.troupe.chat("c")
   expect((await chat.retry().result()).finalResponse?.outputText).toContain('"receipt":"pending"')
-  expect((await kept.load(child))?.inbox).toHaveLength(1)
+  await until(() => chat.thread.messages.some((message) => said(message).includes("has ended: done")))
+  expect((await threadOf(kept, child)).filter((line) => line.endsWith("says:\nlook left"))).toHaveLength(1)
 })
 
 test("ASK1 an agent asks another one beside it, and the answer is the result of the call", async () => {
