@@ -10,7 +10,7 @@
  *        begins another supervisor.
  * TEAM5. When a member crashes, the leader and the other members that work read it as a message: which one, why, and whether it goes on.
  */
-import { DynamicSupervisor, ExitReason, OtpError, type Pid, Process, Supervisor } from "@troupe/otp"
+import { DynamicSupervisor, EventLoop, ExitReason, OtpError, type Pid, Process, Supervisor } from "@troupe/otp"
 import type { Team } from "../agents/index.ts"
 import { ignoreRejection } from "../async/index.ts"
 import { shortened } from "../errors/index.ts"
@@ -134,8 +134,9 @@ export class ChildSupervisors {
       const pid = await Supervisor.restartChild(supervisor, id)
       if (pid !== undefined) return pid as P
     } catch (error) {
-      // The supervisor starts it itself.
+      // The supervisor starts it itself, or has not handled its end.
       if (!(error instanceof OtpError.ChildRefused)) throw error
+      await new Promise<void>(EventLoop.nextTurn)
     }
     throw new OtpError.StartIgnored()
   }
