@@ -45,17 +45,7 @@ import {
   type WorkProcess
 } from "../family/index.ts"
 import { failed } from "./childAnswer.ts"
-import {
-  callBefore,
-  childOf,
-  countedBefore,
-  forgotten,
-  inputOf,
-  resultOf,
-  type Sending,
-  stillAsks,
-  turnOf
-} from "./childCalls.ts"
+import { callBefore, childOf, countedBefore, inputOf, resultOf, type Sending, stillAsks, turnOf } from "./childCalls.ts"
 import { type Answering, answering, asksOf, decisionsFor, type Turn } from "./childWaits.ts"
 import { ChildSupervisors, TeamDown } from "./teams.ts"
 

@@ -66,6 +66,8 @@ export class ChildSupervisors {
     if (leader === undefined) throw chatStopped(parent)
     if (supervisor?.leader === leader && !Process.isAlive(supervisor.pid)) throw new TeamDown(team)
     const pid = await aliveIn(this.#teams, leader, () => this.#make(parent, team, leader))
+    // The supervisor may have ended since.
+    if (supervisor?.leader === leader && supervisor.pid !== pid) throw new TeamDown(team)
     run.supervisor = { pid, leader }
     return pid
   }
