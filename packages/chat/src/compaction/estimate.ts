@@ -12,7 +12,7 @@ const sample = 1_000
 const imageTokens = 1_600
 const fileTokens = 3_000
 /** The tokens around a message, a call and a tool. */
-export const frame = 6
+const frame = 6
 
 type Run = "lower" | "upper" | "digit" | "space" | "sign" | "letter" | "syllable" | "ideograph"
 

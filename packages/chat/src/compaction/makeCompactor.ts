@@ -5,7 +5,7 @@
  */
 import type { Message, Thread } from "../model/index.ts"
 import type { CompactionSource, Compactor, SizedTool } from "./Compactor.ts"
-import { frame, messageTokens, tokensOf, toolTokens } from "./estimate.ts"
+import { messageTokens, tokensOf, toolTokens } from "./estimate.ts"
 import { Planner, type Sizes } from "./planner.ts"
 import { sentMessages, trailingNote } from "./sent.ts"
 import { prune, type Strategy, summarise } from "./strategies.ts"
@@ -36,12 +36,16 @@ interface Count {
 /** The most by which a provider's count corrects the estimate. */
 const mostRatio = 4
 
+const media = /"type":"(?:image|file)"/u
+
 class OwnCompactor implements Compactor {
   readonly maxTokens: number
   readonly #due: number
   readonly #goal: number
   readonly #strategies: ReadonlyArray<Strategy>
   readonly #tokens = new WeakMap<object, number>()
+  /** The characters of messages; the tokens of those with images or files, which have more. */
+  readonly #most = new WeakMap<Message, number>()
   readonly #counts = new WeakMap<Message, Count>()
 
   constructor(options: CompactionOptions) {
@@ -56,25 +60,27 @@ class OwnCompactor implements Compactor {
     { thread, aside }: Pick<CompactionSource, "thread" | "aside">,
     { instructions, tools }: Pick<CompactionSource, "instructions" | "tools">
   ): boolean {
-    if (thread.compaction === undefined && aside === undefined && this.#isShort(thread, instructions, tools))
-      return false
+    const { messages, compaction } = thread
+    if (compaction === undefined && aside === undefined) {
+      // Most requests are short by their characters, which are more than their tokens: nothing is called for them.
+      let most = (instructions?.length ?? 0) + (tools.length === 0 ? 0 : (this.#tokens.get(tools) ?? this.#ofTools(tools)))
+      let counted: number | undefined
+      for (let place = messages.length - 1; place >= 0 && most < this.#due; place--) {
+        const message = messages[place] as Message
+        const count = counted === undefined ? this.#counts.get(message) : undefined
+        if (count !== undefined) counted = count.tokens + most
+        let known = this.#most.get(message)
+        if (known === undefined) {
+          const text = JSON.stringify(message)
+          known = media.test(text) ? this.#of(message) : text.length
+          this.#most.set(message, known)
+        }
+        most += known
+      }
+      if (most < this.#due && (counted ?? 0) < this.#due) return false
+    }
     const { total, counted } = this.#size({ thread, aside, instructions, tools })
     return Math.max(total, counted) >= this.#due
-  }
-
-  /** Whether the characters of a request, which are more than its tokens, are few, and the last count of a provider is low. */
-  #isShort({ messages }: Thread, instructions: string | undefined, tools: ReadonlyArray<SizedTool>): boolean {
-    let total = (instructions?.length ?? 0) + (tools.length === 0 ? 0 : this.#ofTools(tools))
-    let counted: number | undefined
-    for (let place = messages.length - 1; place >= 0 && total < this.#due; place--) {
-      const message = messages[place] as Message
-      const count = counted === undefined ? this.#counts.get(message) : undefined
-      if (count !== undefined) counted = count.tokens + total
-      const { content } = message
-      const isText = typeof content === "string" && !("toolCalls" in message || "parts" in message)
-      total += isText ? content.length + frame : this.#of(message)
-    }
-    return total < this.#due && (counted ?? 0) < this.#due
   }
 
   plan(source: CompactionSource, cause: Parameters<Compactor["plan"]>[1]): ReturnType<Compactor["plan"]> {

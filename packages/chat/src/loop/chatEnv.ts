@@ -49,7 +49,6 @@ import {
   type Compacting,
   type CompactionOpening,
   Compactions,
-  counted,
   type CompactionStep,
   Journal,
   withJournal,
@@ -276,8 +275,7 @@ export class ChatEnv extends BatchLife implements RequestEnv {
   finish(finish: StepFinish, ended: (end: StepEnd) => void): void {
     const { turn, until, steps, step } = finish
     const { result: taken, open, events } = this.#stepOf(finish).finish(step?.ending ?? { type: "answered" })
-    const result =
-      finish.compacting === undefined ? taken : counted(this.compactions, finish, this.#optionsOf(finish), taken)
+    const result = this.compactions === undefined ? taken : this.compactions.added(taken)
     emit(this.turn(turn).outlet, events, () =>
       ended((stopped) => {
         this.#step = undefined

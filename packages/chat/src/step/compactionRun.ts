@@ -194,15 +194,3 @@ export class Compactions {
       : { ...result, childUsage: Usages.add(usage, result.childUsage ?? Usages.empty) }
   }
 }
-
-/** A step with the usage of the compactions before it. Notes what the provider has counted in its request. */
-export const counted = (
-  compactions: Compactions | undefined,
-  { thread }: CompactionOpening,
-  { compaction }: RunOptions,
-  result: StepResult
-): StepResult => {
-  const { inputTokens } = result.response.usage
-  if (inputTokens !== undefined) compaction?.counted(thread, inputTokens)
-  return compactions === undefined ? result : compactions.added(result)
-}

@@ -123,6 +123,8 @@ export class StepRun {
     if (ending.type === "request_died" || ending.type === "cancelled") this.#describe()
     const step: EndedStep = { ...this.#step, ...ended }
     const { result, open } = stepEnd(step)
+    const { inputTokens } = result.response.usage
+    if (inputTokens !== undefined) step.options.compaction?.counted(step.thread, inputTokens)
     step.options.trace?.stepEnded(result)
     step.watcher?.stepEnded?.(result, open)
     showUnrun(step, result)

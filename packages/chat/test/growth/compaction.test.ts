@@ -1,7 +1,7 @@
 import { Session } from "node:inspector/promises"
 import { expect, test } from "vitest"
 import { make } from "../../src/compaction/makeCompactor.ts"
-import { Fake, Troupe, type TroupeOptions } from "../../src/index.ts"
+import { Fake, tool, Troupe, type TroupeOptions } from "../../src/index.ts"
 import { assistant, user } from "../../src/model/Message.ts"
 import { memory } from "../../src/store/Store.ts"
 import { dearer, type Measured } from "./cost.ts"
@@ -62,9 +62,29 @@ const callsOf = async (options: TroupeOptions): Promise<number> => {
   return least
 }
 
-test("a compaction that is configured and not due adds at most 20 calls of functions to a turn", async () => {
-  const without = await callsOf({ adapter })
-  const configured = await callsOf({ adapter, compaction })
+/** Each turn has a call, parts, and a count of the provider. */
+const calling = Fake.make({
+  respond: ({ messages }) => {
+    const usage = { inputTokens: 100, outputTokens: 10 }
+    const isAsked = messages.at(-1)?.role === "user"
+    return isAsked
+      ? [
+          { reasoning: "So." },
+          { toolCall: { id: `c${messages.length}`, name: "look", arguments: {} } },
+          { usage },
+          { finish: "tool_calls" }
+        ]
+      : [{ reasoning: "So." }, { text: "Well." }, { usage }, { finish: "stop" }]
+  }
+})
+const look = tool({ name: "look", execute: () => "nothing" })
+
+test.each<[string, TroupeOptions]>([
+  ["an answer", { adapter }],
+  ["a call", { adapter: calling, tools: [look] }]
+])("a compaction that is configured and not due adds at most 5 calls of functions to a turn with %s", async (_, options) => {
+  const without = await callsOf(options)
+  const configured = await callsOf({ ...options, compaction })
   expect(without).toBeGreaterThan(500)
-  expect(configured - without).toBeLessThanOrEqual(20)
+  expect(configured - without).toBeLessThanOrEqual(5)
 })
