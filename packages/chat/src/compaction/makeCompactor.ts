@@ -63,7 +63,8 @@ class OwnCompactor implements Compactor {
     const { messages, compaction } = thread
     if (compaction === undefined && aside === undefined) {
       // Most requests are short by their characters, which are more than their tokens: nothing is called for them.
-      let most = (instructions?.length ?? 0) + (tools.length === 0 ? 0 : (this.#tokens.get(tools) ?? this.#ofTools(tools)))
+      let most =
+        (instructions?.length ?? 0) + (tools.length === 0 ? 0 : (this.#tokens.get(tools) ?? this.#ofTools(tools)))
       let counted: number | undefined
       for (let place = messages.length - 1; place >= 0 && most < this.#due; place--) {
         const message = messages[place] as Message
@@ -120,7 +121,7 @@ class OwnCompactor implements Compactor {
   /** The last count of a provider, with the estimate of the messages since; 0 without one since the compaction. */
   #counted({ messages, compaction }: Thread): number {
     let tokens = 0
-    for (let place = messages.length - 1; place >= 0; place--) {
+    for (let place = messages.length - 1; place >= (compaction?.upTo ?? 0); place--) {
       const message = messages[place]
       if (message === undefined) continue
       const count = this.#counts.get(message)

@@ -83,7 +83,7 @@ const isFailure = ({ haltedReason, metadata }: Pick<ChatResult, "haltedReason" |
 export const rememberedBy = ({ result, turn, record: { thread, inputs = [] } }: ChatContext) => {
   if (result === undefined || turn?.compacts === true || isFailure(original(result))) return undefined
   const continues = turn?.messages.every(({ role }) => role === "tool") === true
-  return changesOf(thread.messages, inputs[0], continues)
+  return changesOf(thread.messages, inputs, continues)
 }
 
 /** The hooks that are due, with the data they read. `stopping` is whether the turn is to stop (HOOK5). */

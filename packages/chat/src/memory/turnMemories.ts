@@ -6,7 +6,7 @@
  */
 import * as z from "zod"
 import type { Message } from "../model/index.ts"
-import { isOfRuntime } from "../record/index.ts"
+import { isInjected, isNudge, isOfRuntime } from "../record/index.ts"
 import { MemoryChange } from "./memory.ts"
 
 /** A change in the metadata of its result: `turn` is the first input of the turn that made it. */
@@ -23,21 +23,27 @@ export const notedIn = (
 /**
  * The changes of a turn in its thread: those of its own calls and, if it continues a turn, those of that turn, which follow the last input of a
  * person. A change that was stored before changes nothing again.
+ *
+ * **Details**: `inputs` are those of the turn, and each is a message in the thread. What comes before them is not read.
  */
 export const changesOf = (
   messages: ReadonlyArray<Message>,
-  turn: string | undefined,
+  inputs: ReadonlyArray<string>,
   continues: boolean
 ): ReadonlyArray<MemoryChange> => {
   const changes: Array<MemoryChange> = []
-  let at = messages.length
-  if (continues) while (at > 0 && !isInput(messages[at - 1])) at--
-  for (const [place, { role, metadata }] of messages.entries()) {
-    if (role !== "tool" || metadata === undefined || !("memory" in metadata)) continue
-    const { data } = Noted.safeParse(metadata["memory"])
-    if (data !== undefined && (data.turn === turn || place >= at)) changes.push(data.change)
+  const [turn] = inputs
+  let left = inputs.length
+  let isSince = continues
+  for (let place = messages.length - 1; place >= 0 && (left > 0 || isSince); place--) {
+    const message = messages[place]
+    if (message?.role === "user" && !isInjected(message) && !isNudge(message)) {
+      left--
+      if (!isOfRuntime(message)) isSince = false
+    }
+    if (message?.role !== "tool" || message.metadata?.["memory"] === undefined) continue
+    const { data } = Noted.safeParse(message.metadata["memory"])
+    if (data !== undefined && (data.turn === turn || isSince)) changes.push(data.change)
   }
-  return changes
+  return changes.toReversed()
 }
-
-const isInput = (message: Message | undefined): boolean => message?.role === "user" && !isOfRuntime(message)

@@ -49,6 +49,17 @@ class Entries {
     this.#now = evolve(this.#now, entry)
   }
 
+  /** Adds an entry with new messages. If they lead to the messages of a thread, these are not copied. */
+  #placed(
+    entry: Extract<Entry, { readonly type: "InputTaken" | "Replied" | "MessagesAdded" }>,
+    to: Conversation["thread"]["messages"] | undefined
+  ): void {
+    if (to === undefined) return this.add(entry)
+    this.all.push(entry)
+    const now = evolve(this.#now, { ...entry, messages: [] })
+    this.#now = { ...now, thread: { ...now.thread, messages: to } }
+  }
+
   whole(record: Conversation): Entry {
     const known = this.#now.known ?? []
     return saved(record, {
@@ -107,13 +118,14 @@ class Entries {
     const kept = sharedPrefix(now.thread.messages, thread.messages)
     const end = isOpened && open !== undefined ? open.at : thread.messages.length
     const rest = { ...(kept < length && { at: kept }), messages: thread.messages.slice(kept, end) }
+    const to = kept === length && end === thread.messages.length ? thread.messages : undefined
     const added = known?.slice(now.known?.length ?? 0) ?? []
     const learned = added.length === 0 ? {} : { known: added }
     if (!isSame(now.inputs, inputs) || added.length > 0)
-      this.add({ type: "InputTaken", ...rest, inputs: inputs ?? [], ...learned })
+      this.#placed({ type: "InputTaken", ...rest, inputs: inputs ?? [], ...learned }, to)
     else if (rest.messages.length > 0 || (kept < length && kept < end)) {
       const isReply = rest.messages.some(({ role }) => role === "assistant")
-      this.add({ type: isReply ? "Replied" : "MessagesAdded", ...rest })
+      this.#placed({ type: isReply ? "Replied" : "MessagesAdded", ...rest }, to)
     }
     if (isOpened && open !== undefined) this.#opened(thread.messages, open)
     if (running && !this.#now.running) this.add({ type: "TurnContinued" })

@@ -82,9 +82,12 @@ const look = tool({ name: "look", execute: () => "nothing" })
 test.each<[string, TroupeOptions]>([
   ["an answer", { adapter }],
   ["a call", { adapter: calling, tools: [look] }]
-])("a compaction that is configured and not due adds at most 5 calls of functions to a turn with %s", async (_, options) => {
-  const without = await callsOf(options)
-  const configured = await callsOf({ ...options, compaction })
-  expect(without).toBeGreaterThan(500)
-  expect(configured - without).toBeLessThanOrEqual(5)
-})
+])(
+  "a compaction that is configured and not due adds at most 5 calls of functions to a turn with %s",
+  async (_, options) => {
+    const without = await callsOf(options)
+    const configured = await callsOf({ ...options, compaction })
+    expect(without).toBeGreaterThan(500)
+    expect(configured - without).toBeLessThanOrEqual(5)
+  }
+)
