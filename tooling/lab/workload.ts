@@ -34,6 +34,9 @@ export const answerTo = (input: string): string => `The answer to ${input}.`
 export const answersIn = (reply: string): ReadonlyArray<string> =>
   Array.from(reply.matchAll(/The answer to ([^.]*)\./gu), ([, input = ""]) => input)
 
+/** Whether a message is in a request in place of those that a compaction leaves out. */
+const isSummary = (input: string): boolean => input.startsWith("[The first ")
+
 /** Whether an input is the end of a background task. */
 export const isReport = (input: string): boolean => input.startsWith("The background task")
 
@@ -138,7 +141,9 @@ const aids = (input: string, { length }: ReadonlyArray<string>): ReadonlyArray<C
 }
 
 const inputsOf = (messages: Request["messages"]): ReadonlyArray<string> =>
-  messages.flatMap((message) => (message.role === "user" ? [askedIn(Message.text(message))] : []))
+  messages
+    .flatMap((message) => (message.role === "user" ? [askedIn(Message.text(message))] : []))
+    .filter((text) => !isSummary(text))
 
 /**
  * Answers the last input, and, as a real model does, earlier inputs without an answer: a turn that was interrupted more often
@@ -152,6 +157,15 @@ const answered = (_: string, messages: Request["messages"]): string => {
   return open.length === 0 ? "That is noted." : open.map(answerTo).join(" ")
 }
 
+/** Whether a request is one for a summary. */
+export const asksForSummary = (messages: Request["messages"]): boolean =>
+  inputsOf(messages).at(-1)?.endsWith("Write the summary.") === true
+
+const summary = (pauseMs: () => number): Fake.Script => [
+  ...Array.from({ length: 8 }, (_, at) => [{ text: `Fact ${at}. ` }, { delayMs: pauseMs() }]).flat(),
+  { finish: "stop" }
+]
+
 /** The options of a Troupe, or of a node of a cluster. */
 type Workload = Pick<TroupeOptions, "adapter" | "tools" | "agents">
 
@@ -162,6 +176,7 @@ export const workloadOf = ({ pauseMs, writeMs, asks = () => false, node }: Workl
     Fake.make({
       respond: ({ messages }: Request): Fake.Script => {
         say({ type: "request", agent })
+        if (asksForSummary(messages)) return summary(pauseMs)
         const at = messages.findLastIndex((message) => message.role === "user" && !isNews(Message.text(message)))
         // A message of another agent may come before the first input.
         const input = at === -1 ? "nothing" : askedIn(Message.text(messages[at] ?? user("")))

@@ -61,8 +61,8 @@ const cuts: Readonly<Record<string, Cut>> = {
       const content = Message.text(message)
       return message.role === "user" ? new HumanMessage({ content }) : new AIMessage({ content })
     })
-    const tokenCounter = (list: ReadonlyArray<(typeof said)[number]>) =>
-      list.reduce((sum, { content }) => sum + messageTokens(user(String(content))), 0)
+    const tokenCounter = (list: ReadonlyArray<{ readonly content: unknown }>) =>
+      tokensIn(list.map(({ content }) => user(String(content))))
     return (await trimMessages(said, { maxTokens, tokenCounter, strategy: "last", startOn: "human" })).length
   }
 }

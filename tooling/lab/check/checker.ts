@@ -1,4 +1,5 @@
 /** The checker: compares the history of a run with its store. Each fault begins with the number of its invariant. */
+import { wrongCompactions } from "./compactions.ts"
 import { wrongCalls, wrongLogs, wrongLost, wrongRecord } from "./conversations.ts"
 import type { Line } from "./history.ts"
 import type { Kept } from "./kept.ts"
@@ -18,6 +19,7 @@ export const checked = (lines: ReadonlyArray<Line>, kept: Kept, { leaseMs, isOve
   ...Array.from(kept.records.values()).flatMap(wrongRecord),
   ...wrongLogs(kept, leaseMs !== undefined),
   ...wrongCalls(lines, kept),
+  ...wrongCompactions(lines, kept),
   ...wrongChildren(kept),
   ...wrongLives(lines, kept, isOver),
   ...wrongMail(kept),

@@ -29,6 +29,10 @@ interface Facts {
   readonly call: { readonly key: string; readonly call: string; readonly node?: string }
   /** A model got a request. */
   readonly request: { readonly agent: string }
+  /** A summary streams, and the program kills itself after so many of its parts. */
+  readonly summarised: { readonly parts: number }
+  /** A client has seen a turn to its end, whose requests leave out so many messages. */
+  readonly compacted: { readonly chat: string; readonly upTo: number }
   /** A person allowed this call, and the turn of that decision is over. */
   readonly allowed: { readonly chat: string; readonly call: string }
   /** A new conversation was forked from another. */

@@ -2,7 +2,8 @@
  * `pnpm crash [--seed N] [--sqlite N] [--postgres N]`: kills a program so many times on each database, and compares the store with
  * the program's acknowledgements. The exit code is 1 when something is lost, doubled or damaged.
  *
- * `pnpm crash --agents N [--seed N]` kills a program whose chats have trees of agents, three deep.
+ * `pnpm crash --agents N [--seed N]` kills a program whose chats have trees of agents, three deep. `pnpm crash --long N` kills one whose
+ * chats are compacted; every other life ends while a summary streams.
  *
  * @module
  */
@@ -15,23 +16,29 @@ import { tasksOf } from "../check/trees.ts"
 import { anySeed, conclude, optionsOf } from "../command.ts"
 import { crash } from "./crash.ts"
 
-const { seed, agents, ...given } = optionsOf({ seed: anySeed(), sqlite: -1, postgres: -1, agents: 0 })
-/** With `--agents` alone the other programs do not run. */
-const livesOf = (lives: number, usual: number): number => (lives >= 0 ? lives : agents === 0 ? usual : 0)
+const { seed, agents, long, ...given } = optionsOf({ seed: anySeed(), sqlite: -1, postgres: -1, agents: 0, long: 0 })
+/** With `--agents` or `--long` alone the other programs do not run. */
+const livesOf = (lives: number, usual: number): number => (lives >= 0 ? lives : agents + long === 0 ? usual : 0)
 
-const run = async (name: string, database: string, lives: number, areTrees = false): Promise<void> => {
+const run = async (
+  name: string,
+  database: string,
+  lives: number,
+  kind: "chats" | "trees" | "long" = "chats"
+): Promise<void> => {
   if (lives === 0) return
   console.log(`${name}: ${lives} lives, seed ${seed}`)
   const reported = (life: number, seen: ReadonlyArray<string>): void => {
     if (seen.length > 0 || life % 25 === 0) console.log(`${name}: life ${life}, ${seen.length} wrong`)
   }
-  const { lines, kept, early, wrong } = await crash({ database, lives, seed, areTrees, reported })
+  const { lines, kept, early, wrong } = await crash({ database, lives, seed, kind, reported })
   const tasks = Array.from(kept.records.values()).flatMap(tasksOf).length
   const inputs = ofType(lines, "sent").filter(({ outcome }) => isAcknowledged(outcome)).length
   const interrupted = ofType(lines, "revived").filter(({ phase }) => phase === "interrupted").length
-  const count = (type: "answered" | "forked" | "call" | "allowed"): number => ofType(lines, type).length
+  const compacted = Array.from(kept.records.values()).filter(({ thread }) => thread.compaction !== undefined).length
+  const count = (type: "answered" | "forked" | "call" | "allowed" | "summarised"): number => ofType(lines, type).length
   console.log(
-    `${name}: ${inputs} inputs accepted, ${count("answered")} answers given, ${count("forked")} forks, ${count("call")} calls that write, ${count("allowed")} approvals, ${tasks} background tasks; ${interrupted} conversations interrupted, ${early} lives ended before they began`
+    `${name}: ${inputs} inputs accepted, ${count("answered")} answers given, ${count("forked")} forks, ${count("call")} calls that write, ${count("allowed")} approvals, ${tasks} background tasks, ${compacted} conversations compacted, ${count("summarised")} kills in a summary; ${interrupted} conversations interrupted, ${early} lives ended before they began`
   )
   if (areTrees) {
     const accepted = acceptedMessages(kept)
@@ -47,7 +54,8 @@ const run = async (name: string, database: string, lives: number, areTrees = fal
 
 using folder = new Folder()
 await run("sqlite", folder.file("chats.db"), livesOf(given.sqlite, 300))
-await run("agents", folder.file("agents.db"), agents, true)
+await run("agents", folder.file("agents.db"), agents, "trees")
+await run("long", folder.file("long.db"), long, "long")
 const lives = livesOf(given.postgres, 100)
 if (lives > 0) {
   const server = await startPostgres()

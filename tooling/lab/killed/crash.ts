@@ -22,24 +22,26 @@ interface CrashOptions {
   readonly database: string
   readonly lives: number
   readonly seed: number
-  /** Whether the chats have trees of agents. After its last life the program then runs once more, until every chat is over. */
-  readonly areTrees?: boolean
+  /** What the chats are; `chats` by default. With trees of agents, the program then runs once more, until every chat is over. */
+  readonly kind?: "chats" | "trees" | "long"
   readonly reported?: (life: number, wrong: ReadonlyArray<string>) => void
 }
 
 const program = new URL("program.ts", import.meta.url)
 
 /** Kills the program in each of its lives, and checks the store each time. `early`: lives that ended before the Troupe ran. */
-export const crash = async ({ database, lives, seed, areTrees = false, reported }: CrashOptions) => {
+export const crash = async ({ database, lives, seed, kind = "chats", reported }: CrashOptions) => {
   const chance = chanceOf(seed)
+  const areTrees = kind === "trees"
   const lines: Array<Line> = []
   const wrong: Array<string> = []
   let kept = nothing
   let early = 0
   for (let life = 1; life <= lives + Number(areTrees) && wrong.length === 0; life++) {
     const isOver = life > lives
-    const argv = [database, String(seed), String(life), areTrees ? "trees" : "chats"]
-    const added = await (isOver ? lifeOf([...argv, "last"]) : lifeOf(argv, chance))
+    const isSummary = kind === "long" && life % 2 === 0
+    const argv = [database, String(seed), String(life), isSummary ? "summary" : kind]
+    const added = await (isOver ? lifeOf([...argv, "last"]) : lifeOf(argv, chance, isSummary))
     lines.push(...added)
     early += Number(ofType(added, "ready").length === 0)
     await quiet(database)
@@ -60,16 +62,20 @@ const runMs = 15_000
 const longestMs = 120_000
 
 /**
- * One life: its facts until it was killed, some milliseconds after one of them. Sometimes it is killed during startup. Without a
- * `chance` it is the last one, which ends by itself.
+ * One life: its facts until it was killed, some milliseconds after one of them. Sometimes it is killed during startup. One that kills
+ * `itself` has more time. Without a `chance` it is the last one, which ends by itself.
  */
-const lifeOf = async (argv: ReadonlyArray<string>, chance?: Chance): Promise<ReadonlyArray<Line>> => {
+const lifeOf = async (argv: ReadonlyArray<string>, chance?: Chance, itself = false): Promise<ReadonlyArray<Line>> => {
   const lines: Array<Line> = []
   const { child, closed } = launch(program, argv, (line) => lines.push(JSON.parse(line) as Line))
   if (chance === undefined) {
     if (!(await settlesWithin(longestMs, closed))) child.kill("SIGTERM")
   } else {
-    const [isEarly, jitter, length] = [chance() < 0.1, chance(), Math.ceil(chance() * 40)]
+    const [isEarly, jitter, length] = [
+      chance() < 0.1 && !itself,
+      chance(),
+      itself ? Infinity : Math.ceil(chance() * 40)
+    ]
     const has = (count: number) => () => lines.length >= count || (child.exitCode ?? child.signalCode) !== null
     if (!isEarly) await until(has(1), startMs, 1)
     if (!isEarly) await until(has(length), runMs, 1)

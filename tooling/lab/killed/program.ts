@@ -1,12 +1,14 @@
 /**
- * `node program.ts <database> <seed> <life> <chats | trees> [last]`: conversations that run until the program is killed.
+ * `node program.ts <database> <seed> <life> <chats | trees | long | summary> [last]`: conversations that run until the program is killed.
  *
  * It continues the stored conversations, and reports each acknowledgement before its next request. Sometimes it kills itself after
  * a write of the store, before its chat has the result. The chats talk, write and are forked, or have trees of agents, some of
- * whose calls wait for a person, who decides at the root. With `last` it sends nothing, and ends when every chat is at its end.
+ * whose calls wait for a person, who decides at the root. Or they are long, and compacted: as `summary` the program kills itself while a
+ * summary streams. With `last` it sends nothing, and ends when every chat is at its end.
  */
 import { flushCompileCache } from "node:module"
 import { type LocalChatRef, Troupe } from "@troupe/chat"
+import { Compaction } from "@troupe/chat/compaction"
 import type { LiveTurn } from "@troupe/chat/chats"
 import { SessionError } from "@troupe/chat/errors"
 import { Message } from "@troupe/chat/messages"
@@ -15,10 +17,11 @@ import { chanceOf } from "../chance.ts"
 import { until } from "../delays.ts"
 import { say } from "../check/history.ts"
 import { openStore } from "../check/kept.ts"
-import { looked, workloadOf, works } from "../workload.ts"
+import { asksForSummary, looked, workloadOf, works } from "../workload.ts"
 
 const [database = "", seed = "1", life = "1", kind = "chats", last] = process.argv.slice(2)
 const areTrees = kind === "trees"
+const areLong = kind === "long" || kind === "summary"
 /** How long a conversation may take to load, in milliseconds. */
 const loadMs = 10_000
 const chance = chanceOf(Number(seed) * 10_007 + Number(life))
@@ -28,6 +31,8 @@ const answered = async (chat: LocalChatRef, turn: LiveTurn): Promise<void> => {
   const { thread } = await turn.result()
   const reply = thread.messages.at(-1)
   if (reply?.role === "assistant") say({ type: "answered", chat: chat.id, text: Message.text(reply) })
+  const { upTo } = chat.thread.compaction ?? {}
+  if (upTo !== undefined) say({ type: "compacted", chat: chat.id, upTo })
 }
 
 const failed = (error: unknown): void => say({ type: "wrong", what: String(error) })
@@ -124,6 +129,7 @@ const converse = async (id: string): Promise<void> => {
     }
     for (const { turn } of turns) await answered(chat, turn)
     await decide(chat)
+    if (areLong && chance() < 0.1) await answered(chat, chat.compact())
     if (areTrees || chance() >= 0.1) continue
     const to = `${id}/${life}-${count}`
     await store.fork(id, to)
@@ -151,9 +157,31 @@ const deadly = (opened: Store.SessionStore): Store.SessionStore => {
   return Object.assign(opened, { accept: accepting, append: appending })
 }
 
+/** Kills the program while a summary streams, after some of its parts. */
+const deadlyIn = ({ adapter, ...rest }: ReturnType<typeof workloadOf>): ReturnType<typeof workloadOf> => {
+  if (adapter === undefined || kind !== "summary") return { adapter, ...rest }
+  let left = Math.ceil(chance() * 12)
+  const stream: typeof adapter.stream = async function* (request, options) {
+    const isSummary = asksForSummary(request.messages)
+    let parts = 0
+    for await (const event of await adapter.stream(request, options)) {
+      yield event
+      if (!isSummary) continue
+      parts++
+      left--
+      // The first one begins the message.
+      if (left > 0 || parts === 1) continue
+      say({ type: "summarised", parts })
+      process.kill(process.pid, "SIGKILL")
+    }
+  }
+  return { adapter: { ...adapter, stream }, ...rest }
+}
+
 const store = last === undefined ? deadly(openStore(database)) : openStore(database)
 const work = workloadOf({ pauseMs: () => 0.2 + chance() * 1.2, writeMs: 0, asks: () => chance() < 0.4 })
-const troupe = await Troupe.start({ ...work, store, draftEveryMs: 2, maxRestarts: 0 })
+const compaction = areLong ? Compaction.make({ maxTokens: 600 }) : undefined
+const troupe = await Troupe.start({ ...deadlyIn(work), compaction, store, draftEveryMs: 2, maxRestarts: 0 })
 say({ type: "ready" })
 flushCompileCache()
 await Promise.all((areTrees ? ["a", "b"] : ["a", "b", "c", "d"]).map((id) => converse(id).catch(failed)))

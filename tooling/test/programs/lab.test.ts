@@ -306,16 +306,22 @@ describe("LAB1. LAB2. LAB3. LAB4. LAB6. LAB9. a program that is killed at any mo
     server = await workerPostgres()
   })
 
-  test.each([
-    ["loses and doubles nothing on SQLite", () => join(folder, "chats.db"), 2, false],
+  test.each<[string, () => string, number, "chats" | "trees" | "long"]>([
+    ["loses and doubles nothing on SQLite", () => join(folder, "chats.db"), 2, "chats"],
+    [
+      "loses and doubles nothing in compacted chats, of which some are killed in a summary",
+      () => join(folder, "long.db"),
+      4,
+      "long"
+    ],
     [
       "ends every chat of its trees of agents on PostgreSQL, and leaves no child without an owner",
       () => server.url,
       1,
-      true
+      "trees"
     ]
-  ])("%s", { timeout: 120_000 }, async (_, database, lives, areTrees) => {
-    const { lines, wrong } = await crash({ database: database(), lives, seed: 56, areTrees })
+  ])("%s", { timeout: 120_000 }, async (_, database, lives, kind) => {
+    const { lines, wrong } = await crash({ database: database(), lives, seed: 56, kind })
     expect(wrong).toEqual([])
     expect(ofType(lines, "sent").length).toBeGreaterThan(0)
   })

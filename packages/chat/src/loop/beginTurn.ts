@@ -108,7 +108,8 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
     record: {
       ...taken.record,
       ...(pendingQuestion !== undefined && leavesQuestion(next) && { inputs: [...inputs, next.id] }),
-      running: true,
+      // A program that ends in a compaction by hand has interrupted no reply.
+      running: next.compacts !== true,
       draft: undefined,
       thread,
       chain: chainOf(context, next),

@@ -264,6 +264,22 @@ describe("compact", () => {
     await bare.stop()
   })
 
+  it("COMPACT3: a program that ends while the summary streams has interrupted no reply", async () => {
+    const { chat, troupe, store } = await started()
+    for (let turn = 0; turn < 3; turn++) await chat.send(`${turn}: ${many}`).result()
+    await troupe.stop()
+    const adapter = Fake.make({ script: [{ text: "They" }, { hang: true }] })
+    const other = await Troupe.start({ adapter, store, compaction: Compaction.make({ maxTokens: 100_000 }) })
+    const there = await other.chat("a")
+    const turn = there.compact()
+    await expect.poll(() => there.getSnapshot()?.context.phase).toBe("compacting")
+    const record = await store.load("a")
+    expect([record?.running, record?.thread.messages.length]).toEqual([false, 6])
+    await there.cancel()
+    expect((await turn.result()).haltedReason).toBe("cancelled")
+    await other.stop()
+  })
+
   it("COMPACT3: a cancel ends it, and the thread stays as it was", async () => {
     const { chat, troupe, store } = await started()
     for (let turn = 0; turn < 3; turn++) await chat.send(`${turn}: ${many}`).result()
