@@ -4,7 +4,7 @@ export type { ChatList, ChatSummary, HistoryOptions, ListOptions } from "./chatL
 export { Escalation } from "./escalation.ts"
 export { bestOf, rankedMessages, searchOptions } from "./messageSearch.ts"
 export type { FoundMessage, SearchOptions } from "./messageSearch.ts"
-export { KeptMemories, memoryScope } from "./memoryList.ts"
+export { KeptMemories, memoryScope, recallOptions } from "./memoryList.ts"
 export type { MemoryList, MemoryListOptions, RecallOptions } from "./memoryList.ts"
 export { MemoryWaits } from "./memoryWaits.ts"
 export { PrefixIndex } from "./prefixIndex.ts"

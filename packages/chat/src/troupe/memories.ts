@@ -4,7 +4,7 @@
  * Owns: nothing; the store has the memories.
  */
 import { reportFault } from "../async/index.ts"
-import { memoryScope, type MemoryList, type MemoryListOptions } from "../lists/index.ts"
+import { memoryScope, recallOptions, type MemoryList, type MemoryListOptions } from "../lists/index.ts"
 import type { Hooks } from "../gate/index.ts"
 import type { SupervisionTree } from "../live/index.ts"
 import { type Memory, recalledMessage, remembering } from "../memory/index.ts"
@@ -73,6 +73,7 @@ export class Memories {
   async recall(scope: string, query: string, limit = 5): Promise<ReadonlyArray<Memory>> {
     const { rank } = this.#options
     if (rank === undefined) return this.#ask({ type: "recall", scope, options: { query, limit } })
+    recallOptions(scope, { query, limit })
     const all = await this.#ask({ type: "listMemories", scope, options: { limit: 1_000 } })
     const byId = new Map(all.memories.map((memory) => [memory.id, memory]))
     const ranked = await rank(query, all.memories)

@@ -156,6 +156,7 @@ it("a person forgets, a rank of the host orders what is recalled, and a store wi
   await troupe.memories.remember("anna/", "m2", "two")
   await troupe.memories.remember("anna/", "m3", "three")
   expect((await troupe.memories.recall("anna/", "any", 2)).map(({ id }) => id)).toEqual(["m1", "m2"])
+  await expect(troupe.memories.recall("anna/", "any", 0)).rejects.toMatchObject({ reason: "invalid_options" })
   await troupe.memories.forget("anna/", "m2")
   await (await troupe.chat("anna/1")).send("Forget the first").result()
   expect(await texts(troupe, "anna/")).toEqual(["three"])

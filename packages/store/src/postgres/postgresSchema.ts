@@ -39,6 +39,7 @@ export const postgresDialect = (schema: string): Dialect => {
     hold: "FOR UPDATE",
     share: "FOR SHARE",
     claim: "FOR UPDATE SKIP LOCKED",
+    alone: `SELECT pg_advisory_xact_lock(hashtextextended('troupe memories ${schema.replaceAll("'", "''")} ' || ?, 0))`,
     nextWrite: `nextval('${prefix}writes')`,
     pairs: (pairs) => ({
       sql: "(SELECT name, number::bigint FROM unnest(?::text[], ?::text[]) AS given (name, number)) AS pairs",

@@ -60,6 +60,8 @@ export interface Dialect {
   readonly share: string
   /** The end of a query that locks its rows until the end of the transaction, and skips those that are locked. */
   readonly claim: string
+  /** A query with which transactions of one text wait for each other, if the database runs some side by side. */
+  readonly alone?: string
   /** The number of the store's next write. */
   readonly nextWrite: string
   /** A table with a row for each pair: a text `name`, and a whole `number`. */

@@ -24,6 +24,9 @@ export class MemoryRows {
   /** Makes changes in their order; then the oldest memories beyond the bound are removed. MEMROW2 */
   *change({ scope: given, changes }: NonNullable<Store.Appending["memories"]>, now: number): Asking<void> {
     const scope = storedKey(Store.Lists.memoryScope(given))
+    const { alone } = this.#dialect
+    // Side by side, two transactions would not count each other's memories.
+    if (alone !== undefined) yield* rowsOf(alone, scope)
     for (const change of changes) {
       const id = JSON.stringify(change.id)
       if (change.type === "remember") yield* rowsOf(this.#sql.remember, scope, id, readable(change.text), now)

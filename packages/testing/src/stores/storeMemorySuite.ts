@@ -112,6 +112,17 @@ export const memoryLaws = (make: MakeStore): ReadonlyArray<Law> => [
     same("the oldest", kept.at(-1)?.id, "m2")
     same("the other scope", await listed(memories, "b"), ["other"])
   }),
+  memoryLaw(make, "a scope has at most 1,000 memories when many are added at once", async (memories) => {
+    const most = Store.Lists.mostMemories
+    await memories.change(
+      "a",
+      Array.from({ length: most }, (_, at) => remember(`m${at}`, `text ${at}`))
+    )
+    await Promise.all(Array.from({ length: 20 }, (_, at) => memories.change("a", [remember(`n${at}`, "tea")])))
+    const { memories: kept, next } = await memories.list("a", { limit: most })
+    same("how many", [kept.length, next], [most, undefined])
+    same("the new ones", kept.filter(({ text }) => text === "tea").length, 20)
+  }),
   memoryLaw(make, "the memories of a write are stored with its entries, or not at all", async (memories, store) => {
     const changes = { scope: "a", changes: [remember("m1", "tea")] }
     await save(store, said("c", "Hello"), { after: 0, memories: changes })
