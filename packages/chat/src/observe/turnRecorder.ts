@@ -48,6 +48,9 @@ class RecordedTurn {
   readonly runs = new Map<string, number>()
   /** The span of the wait of its request, and the end of the wait. */
   delay: { readonly id: string; readonly wait: RequestDelayed } | undefined
+  /** The number of its compactions, and the span of the one that runs. */
+  compactions = 0
+  compaction: string | undefined
   /** The children of its calls, by the rows of the calls. */
   readonly children = new Map<string, ChildSpans>()
   readonly forget: () => void
@@ -179,14 +182,31 @@ export class TurnRecorder {
   #seeStream(recorded: RecordedTurn, { steps, record }: ChatContext, now: number): void {
     const { state } = this.#chat
     const last = steps.at(-1)
-    if (last !== undefined)
-      recorded.end(`${recorded.id}.${steps.length}.stream`, now, original(last).response.finishReason ?? undefined)
-    const id = `${recorded.id}.${steps.length + 1}.stream`
+    const idOf = (step: number): string => `${recorded.id}.${step}.${recorded.compactions}.stream`
+    if (last !== undefined) recorded.end(idOf(steps.length), now, original(last).response.finishReason ?? undefined)
+    this.#seeCompaction(recorded, idOf(steps.length + 1), now)
+    const id = idOf(steps.length + 1)
     if (!state.isRequesting) return recorded.end(id, now, state.isRunningTools ? "tool_calls" : undefined)
     if (recorded.spans.has(id) || state.toolCalls.length > 0) return
     const { engine } = this.#chat.serving(record.open?.agent ?? record.agent?.name)
     const label = resolveModel(engine, recorded.turn.options.model) ?? engine.adapter?.name ?? "request"
     recorded.put({ id, kind: "stream", label, from: now, to: undefined, outcome: undefined })
+  }
+
+  /** Begins the span of a compaction, and ends it. The request before it may have been sent, or was only due for it. */
+  #seeCompaction(recorded: RecordedTurn, request: string, now: number): void {
+    const { isCompacting } = this.#chat.state
+    if (isCompacting === (recorded.compaction !== undefined)) return
+    if (!isCompacting) {
+      recorded.end(recorded.compaction ?? "", now, undefined)
+      recorded.compaction = undefined
+      return
+    }
+    if (recorded.spans.get(request)?.from === now) recorded.spans.delete(request)
+    else recorded.end(request, now, "context_length_exceeded")
+    const id = `${recorded.id}.compaction.${(recorded.compactions += 1)}.stream`
+    recorded.compaction = id
+    recorded.put({ id, kind: "stream", label: "compaction", from: now, to: undefined, outcome: undefined })
   }
 
   #begin(turn: Turn, pid: Pid, from: number): RecordedTurn {

@@ -118,6 +118,11 @@ export class LiveState implements StepWatcher {
     return this.#running === "phaseA"
   }
 
+  /** Whether the running turn compacts its thread. */
+  get isCompacting(): boolean {
+    return this.#running === "planning" || this.#running === "compacting"
+  }
+
   /** Whether the calls of the running turn run. */
   get isRunningTools(): boolean {
     return this.#running === "phaseB"

@@ -9,6 +9,7 @@ import { type RunningTroupe, Troupe } from "../../src/troupe/Troupe.ts"
 import { hop } from "../double/hop.ts"
 import { calls, says } from "../double/scripts.ts"
 import type { Script } from "../../src/adapter/fakeScript.ts"
+import { Compaction } from "../../src/compaction.ts"
 import type { ProcessNode, Span } from "../../src/observe/observed.ts"
 
 let clock: Clock.TestClock
@@ -328,6 +329,23 @@ describe("a timeline", () => {
       "call slow 300-800 completed",
       "stream m1 800-800 stop"
     ])
+  })
+
+  test("has the compaction of a turn, and the request after it", async () => {
+    const long = "one of many words that fill the request ".repeat(30)
+    const summary: Script = [{ text: "A long talk." }, { delayMs: 300 }, { finish: "stop" }]
+    const compaction = Compaction.make({ maxTokens: 800, strategies: [Compaction.summarise()] })
+    troupe = await started([says(long), summary, says("done")], { compaction, model: "m1" })
+    const chat = await troupe.chat("c1")
+    await chat.send(long).result()
+    const timeline = Observation.make(troupe).timeline("c1")
+    timeline.subscribe(() => {})
+    const turn = chat.send(long)
+    await hop()
+    await clock.advance(300)
+    await turn.result()
+    await clock.advance(200)
+    expect(spansOf(timeline).slice(1)).toEqual(["stream compaction 0-300", "stream m1 300-300 stop"])
   })
 
   test("SPAN5 has the long waits of a request in its row, each until it is over or the request ends", async () => {

@@ -121,18 +121,28 @@ const typeOf = (type: string | null): Readonly<Record<string, string>> =>
     : { "content-type": "application/octet-stream", "content-disposition": "attachment" }
 
 /**
- * A commit in the Codec's form, without its named entries, which no filter has passed. The id of the conversation it was forked from
- * becomes the owner's id.
+ * A commit in the Codec's form, without its named entries and without summaries, which no filter has passed. Of a compaction it has that and
+ * when it ran. The id of the conversation it was forked from becomes the owner's id.
  */
 const written = (entry: Store.Commit, { chats }: Call): Record<string, unknown> => {
-  const { messages, state, from, entries: _, ...commit } = entry
+  const { messages, state, from, entries = [], compaction: _, ...commit } = entry
+  const compacted = entries.flatMap((one) => (one.type === "Compacted" ? [withoutSummary(one)] : []))
   return {
     ...commit,
+    ...(compacted.length === 0 ? {} : { entries: compacted }),
     ...(from === undefined ? {} : { from: { ...from, id: chats.outerId(from.id) } }),
     messages: messages.map((message) => Codec.toJson("Message", message, { unencodable: "describe" }).data),
     state: stateOf(state)
   }
 }
+
+const withoutSummary = ({
+  type,
+  compaction
+}: Extract<Store.Entry, { readonly type: "Compacted" }>): Extract<Store.Entry, { readonly type: "Compacted" }> =>
+  compaction === undefined
+    ? { type }
+    : { type, compaction: { upTo: compaction.upTo, kept: [], tokens: compaction.tokens } }
 
 const stateOf = (state: Store.Commit["state"]): unknown => {
   const record = { ...state, id: "", thread: { messages: [] } }

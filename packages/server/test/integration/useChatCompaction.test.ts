@@ -13,6 +13,7 @@ const many = "a few words that fill the request ".repeat(30)
 
 interface Commit {
   readonly seq: number
+  readonly entries?: ReadonlyArray<unknown>
   readonly messages: ReadonlyArray<{ readonly content: string }>
 }
 
@@ -67,5 +68,8 @@ it("useChat of @ai-sdk/react sees that a compaction ran, and has the whole histo
   } while (pages.at(-1)?.length === 5)
   expect(pages.length).toBeGreaterThan(2)
   const commits = pages.flat()
+  const ran = commits.flatMap(({ entries = [] }) => entries)
+  expect(ran).toEqual(notified.map((data) => ({ type: "Compacted", compaction: { ...data, kept: [] } })))
+  expect(JSON.stringify(commits)).not.toContain("They talked.")
   expect(commits.flatMap(({ messages }) => messages.map(({ content }) => content))).toEqual(said)
 })

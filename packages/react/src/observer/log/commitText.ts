@@ -1,7 +1,7 @@
 /** Describes an entry of a conversation's log in a line. */
 import type { Message } from "@troupe/chat/messages"
 import type { Store } from "@troupe/chat/store"
-import { words } from "../../format/index.ts"
+import { count, words } from "../../format/index.ts"
 
 const contentText = (message: Message.Message): string =>
   typeof message.content === "string"
@@ -22,6 +22,15 @@ export const saidIn = (commit: Store.Commit): ReadonlyArray<SaidLine> =>
     const text = [contentText(message).trim(), called].filter((part) => part !== "").join(" · ")
     return { who: message.role, text: text === "" ? "(nothing)" : text }
   })
+
+/** What a compaction of this entry did; `undefined` if it has none. */
+export const compactedIn = ({ entries = [] }: Store.Commit): string | undefined => {
+  const compacted = entries.findLast((entry) => entry.type === "Compacted")
+  if (compacted === undefined) return undefined
+  if (compacted.compaction === undefined) return "Compaction undone"
+  const { upTo, tokens } = compacted.compaction
+  return `Compacted: requests leave out ${count(upTo)} messages, ${count(tokens.before)} → ${count(tokens.after)} tokens`
+}
 
 /** The state of the turn, for an entry without a message. */
 export const standingOf = ({ kind, from, state }: Store.Commit): string => {

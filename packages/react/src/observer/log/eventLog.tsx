@@ -3,7 +3,7 @@ import type { Store } from "@troupe/chat/store"
 import type { ChatLink } from "@troupe/server/ChatLink"
 import { useMemo, useState } from "react"
 import { lineOf } from "../../hooks/index.ts"
-import { saidIn, standingOf } from "./commitText.ts"
+import { compactedIn, saidIn, standingOf } from "./commitText.ts"
 import { count, dayAndTime, timeOfDay } from "../../format/index.ts"
 import { ConfirmButton, Surface } from "../parts/index.ts"
 import { useLogEntries } from "./logEntries.ts"
@@ -101,6 +101,7 @@ interface EntryProps {
 const Entry = ({ commit, isNewest, isOnLine, onFork, onRewind }: EntryProps) => {
   const { seq, at, kind, isStep } = commit
   const words = saidIn(commit)
+  const compacted = compactedIn(commit)
   return (
     <li className="tro-entry" data-off={!isOnLine || undefined} data-kind={kind}>
       <div className="tro-entry-head">
@@ -111,6 +112,7 @@ const Entry = ({ commit, isNewest, isOnLine, onFork, onRewind }: EntryProps) => 
           {timeOfDay(at)}
         </time>
       </div>
+      {compacted !== undefined && <p className="tro-note">{compacted}</p>}
       {words.map(({ who, text }, index) => (
         <p key={index} className="tro-said" data-who={who}>
           <span>{who}</span> {text}

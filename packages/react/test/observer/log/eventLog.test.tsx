@@ -23,6 +23,15 @@ test("entries stand the newest first, and those that were rewound over are dimme
   expect(screen.getByText("calls search_flights, weather")).toBeDefined()
 })
 
+test("the entry of a compaction says what it made smaller", async () => {
+  const [first] = commits
+  if (first === undefined) throw new Error("no entry")
+  const compaction = { upTo: 12, kept: [], tokens: { before: 5_100, after: 1_900 } }
+  const { link } = chatDouble([{ ...first, entries: [{ type: "Compacted", compaction }] }])
+  await show(<EventLog chat={link} />)
+  expect(screen.getByText("Compacted: requests leave out 12 messages, 5,100 → 1,900 tokens")).toBeDefined()
+})
+
 test("an entry in the middle of a step can be neither forked nor rewound to", async () => {
   await show(<EventLog chat={chatDouble().link} />)
   expect(screen.queryByRole("button", { name: "Fork at #7" })).toBeNull()
