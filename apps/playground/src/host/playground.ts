@@ -5,6 +5,7 @@
  */
 import { type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
 import type { Adapter } from "@troupe/chat/models"
+import { Memory } from "@troupe/chat/memory"
 import type { Store } from "@troupe/chat/store"
 import type { ToolExecutor } from "@troupe/chat/tools"
 import { System } from "@troupe/otp"
@@ -42,7 +43,7 @@ export interface Playground {
 /** The options of the playground's Troupe, with any model and store. */
 export const conversations: Omit<TroupeOptions, "adapter" | "store"> = {
   name: "playground",
-  tools: [...tools, research],
+  tools: [...tools, research, Memory.remember(), Memory.recall(), Memory.forget()],
   agents,
   drainMs: 500,
   permissions: { mode: "acceptEdits", ask: () => ({ type: "suspend" }) }

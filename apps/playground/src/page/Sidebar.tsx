@@ -1,6 +1,8 @@
 import { type Conversations, useWaiting } from "@troupe/react"
 import { ChatList, Inbox } from "@troupe/react/ui"
 import type { ReactNode } from "react"
+import { Memories } from "./Memories.tsx"
+import { control } from "./nodes.ts"
 import { hrefOf, newHref } from "./place.ts"
 
 /** How often the inbox is read. */
@@ -15,7 +17,7 @@ interface SidebarProps {
   readonly onOpen: () => void
 }
 
-/** The button for a new chat, the list of chats, and the inbox. Each has a place of a fixed size, so that none moves another. */
+/** The button for a new chat, the list of chats, the inbox, and the memories. Each has a place of a fixed size, so that none moves another. */
 export const Sidebar = ({ current, list, search, onSearch, titleOf, onOpen }: SidebarProps): ReactNode => {
   const waiting = useWaiting({ pollMs })
   return (
@@ -35,6 +37,7 @@ export const Sidebar = ({ current, list, search, onSearch, titleOf, onOpen }: Si
         }}
       />
       <Inbox waiting={waiting} titleOf={titleOf} hrefOf={hrefOf} current={current} onOpen={onOpen} />
+      {control === undefined ? <Memories /> : null}
     </>
   )
 }

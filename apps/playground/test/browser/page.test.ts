@@ -94,6 +94,24 @@ describe("the page", inBrowser, () => {
     }
   )
 
+  test("a person reads what was remembered, and deletes it", async () => {
+    const own = await openPlayground()
+    await own.troupe.memories.remember("you/", "m1", "Anna drinks green tea.")
+    await own.troupe.memories.remember("you/", "m2", "Anna lives in Rome.")
+    const { page, faults } = await openPage(browser, own.url)
+    await page.getByText("Memories", { exact: true }).click()
+    const panel = page.getByRole("region", { name: "Memories" })
+    await panel.getByText("Anna lives in Rome.").waitFor()
+    expect(await problems(page)).toEqual([])
+    await panel.getByRole("button", { name: "Forget: Anna drinks green tea." }).click()
+    await panel.getByText("Anna drinks green tea.").waitFor({ state: "detached" })
+    expect((await own.troupe.memories.list("you/")).memories.map(({ id }) => id)).toEqual(["m2"])
+    await panel.getByRole("button", { name: "Forget: Anna lives in Rome." }).click()
+    await panel.getByText("Nothing was remembered.").waitFor()
+    expect(faults).toEqual([])
+    await own.close()
+  })
+
   test("what all conversations wait for is listed, and decided by keyboard from another conversation", async () => {
     const own = await openPlayground()
     const { page, faults } = await openPage(browser, `${own.url}/#/c/paying`)

@@ -118,7 +118,7 @@ export const memoryLaws = (make: MakeStore): ReadonlyArray<Law> => [
       "a",
       Array.from({ length: most }, (_, at) => remember(`m${at}`, `text ${at}`))
     )
-    await Promise.all(Array.from({ length: 20 }, (_, at) => memories.change("a", [remember(`n${at}`, "tea")])))
+    await Promise.all(Array.from({ length: 20 }, async (_, at) => memories.change("a", [remember(`n${at}`, "tea")])))
     const { memories: kept, next } = await memories.list("a", { limit: most })
     same("how many", [kept.length, next], [most, undefined])
     same("the new ones", kept.filter(({ text }) => text === "tea").length, 20)
