@@ -40,7 +40,7 @@ const run = async (
   console.log(
     `${name}: ${inputs} inputs accepted, ${count("answered")} answers given, ${count("forked")} forks, ${count("call")} calls that write, ${count("allowed")} approvals, ${tasks} background tasks, ${compacted} conversations compacted, ${count("summarised")} kills in a summary; ${interrupted} conversations interrupted, ${early} lives ended before they began`
   )
-  if (areTrees) {
+  if (kind === "trees") {
     const accepted = acceptedMessages(kept)
     const unread = Array.from(kept.records.values()).flatMap(({ inbox = [] }) => inbox).length
     const asks = sentBy("ask", kept)

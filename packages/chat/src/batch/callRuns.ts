@@ -47,11 +47,8 @@ export class CallRuns {
       messageIndex,
       index,
       edited,
-      asks: {
-        former: call.decided,
-        clock: this.#system.clock,
-        counted: (usage) => this.#input.calls.count(call, usage)
-      },
+      asks: { former: call.decided, clock: this.#system.clock },
+      counted: (usage) => this.#input.calls.count(call, usage),
       mayStart: () => isRestored || this.#owner.mayStart,
       restored: isRestored ? (run) => void (this.#restored ??= []).push({ call, run }) : undefined,
       started: (pid) => void (call.pid = pid),

@@ -14,14 +14,9 @@ export interface RunnableCall extends CallPlace {
   readonly toolCall: ToolCall
   readonly options: RunOptions
   /** For a call that can ask a person: the answers that it runs again with, if it asked before. */
-  readonly asks?:
-    | {
-        readonly former: ChildWait | undefined
-        readonly clock: Clock.Clock
-        /** Counts the usage of a request of the handler; returns that of all calls of the step. */
-        readonly counted?: ((usage: Usage) => Usage) | undefined
-      }
-    | undefined
+  readonly asks?: { readonly former: ChildWait | undefined; readonly clock: Clock.Clock } | undefined
+  /** Counts the usage of a request of the handler; returns that of all calls of the step. */
+  readonly counted?: ((usage: Usage) => Usage) | undefined
   /** Whether the handler may still start. A call that may not is cancelled. */
   readonly mayStart?: (() => boolean) | undefined
   /** Calls a function if the handler of a restored call is to run again, as soon as this is known. */

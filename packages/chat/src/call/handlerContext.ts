@@ -8,7 +8,7 @@
  *        changes.
  */
 import type { Mode } from "../record/index.ts"
-import type { ToolCall } from "../model/index.ts"
+import type { ToolCall, Usage } from "../model/index.ts"
 import { copied } from "../json/index.ts"
 import type { LazyAbortController } from "../async/index.ts"
 import type { RunOptions } from "../options/index.ts"
@@ -36,6 +36,8 @@ export interface ContextOwner {
   readonly setMode: (mode: Mode) => Promise<void>
   readonly tool: Tool
   readonly asks: RunnableCall["asks"]
+  /** Counts the usage of a request of the handler; returns that of all calls of the step. */
+  readonly counted: (usage: Usage) => Usage | undefined
   /** `undefined` when the run is fenced (EXEC5). */
   readonly options: RunOptions | undefined
 }
@@ -157,8 +159,8 @@ const pastOf = (living: () => ChatHandle): NonNullable<ChatHandle["past"]> => ({
 
 const spendingOf = (owner: ContextOwner): Pick<ChatHandle, "exhausted" | "count"> => ({
   exhausted: () =>
-    owner.options === undefined ? "the call is over" : owner.options.chat?.exhausted?.(owner.asks?.counted?.({})),
-  count: (usage) => void (owner.options === undefined || owner.asks?.counted?.(usage))
+    owner.options === undefined ? "the call is over" : owner.options.chat?.exhausted?.(owner.counted({})),
+  count: (usage) => void owner.counted(usage)
 })
 
 const tasksOf = (living: () => ChatHandle): NonNullable<ChatHandle["tasks"]> => ({

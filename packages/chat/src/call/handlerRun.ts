@@ -30,7 +30,7 @@ import type { CallEnv, RunnableCall } from "./callEnv.ts"
 import type { ToolCallEvent } from "./callEvents.ts"
 import { type DeadlineListener, Deadlines, type Limits, limitsOf } from "./deadlines.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
-import type { ToolCall } from "../model/index.ts"
+import type { ToolCall, Usage } from "../model/index.ts"
 import { ignoreRejection, isPromiseLike, LazyAbortController } from "../async/index.ts"
 import { copied, withBigints } from "../json/index.ts"
 import { cancelled, type ContextOwner, HandlerContext } from "./handlerContext.ts"
@@ -115,6 +115,10 @@ export class HandlerRun implements StateMachine.RunningCallback<HandlerCommand>,
     if (host !== undefined) call?.started?.(host as Pid<ToolCallEvent>)
     if (call?.restored === undefined) this.start()
     else call.restored(() => this.start())
+  }
+
+  counted(usage: Usage): Usage | undefined {
+    return this.#owner?.call.counted?.(usage)
   }
 
   receive(command: HandlerCommand): void {
