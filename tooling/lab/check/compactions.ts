@@ -1,7 +1,7 @@
 /**
  * The checks of conversations that are compacted.
  *
- * LAB29. A compaction that a client has seen is stored whole: the thread has the messages that it names, and a request with it has each
+ * LAB31. A compaction that a client has seen is stored whole: the thread has the messages that it names, and a request with it has each
  *        call with its result. No later one leaves out fewer messages.
  */
 import { unpaired } from "../../../packages/chat/src/model/callPairing.ts"
@@ -10,7 +10,7 @@ import { pendingOf } from "./conversations.ts"
 import { type Line, ofType } from "./history.ts"
 import type { Kept } from "./kept.ts"
 
-/** LAB29 */
+/** LAB31 */
 export const wrongCompactions = (lines: ReadonlyArray<Line>, { records }: Kept): ReadonlyArray<string> => [
   ...Array.from(records.values()).flatMap((record) => {
     const { id, thread } = record
@@ -20,12 +20,12 @@ export const wrongCompactions = (lines: ReadonlyArray<Line>, { records }: Kept):
     const isWhole = upTo <= messages.length && summary !== "" && kept.every((place) => place < upTo)
     const alone = pendingOf(record).length > 0 ? undefined : unpaired({ messages: sentMessages(thread) })
     return [
-      ...(isWhole ? [] : [`LAB29: the compaction of ${id} leaves out ${upTo} of ${messages.length} messages`]),
-      ...(alone === undefined ? [] : [`LAB29: a request of ${id} has a call without its result`])
+      ...(isWhole ? [] : [`LAB31: the compaction of ${id} leaves out ${upTo} of ${messages.length} messages`]),
+      ...(alone === undefined ? [] : [`LAB31: a request of ${id} has a call without its result`])
     ]
   }),
   ...ofType(lines, "compacted").flatMap(({ chat, upTo }) => {
     const stored = records.get(chat)?.thread.compaction?.upTo ?? 0
-    return stored >= upTo ? [] : [`LAB29: ${chat} leaves out ${stored} messages instead of ${upTo}`]
+    return stored >= upTo ? [] : [`LAB31: ${chat} leaves out ${stored} messages instead of ${upTo}`]
   })
 ]

@@ -92,6 +92,7 @@ export class HandlerRun implements StateMachine.RunningCallback<HandlerCommand>,
   /** The refusals of the modes that the handler requested. */
   #refusals: Set<unknown> | undefined
   #late: ((result: HandlerResult.HandlerResult) => void) | undefined
+  readonly counted = (usage: Usage): Usage | undefined => this.#owner?.call.counted?.(usage)
 
   constructor({ send, host, env }: Pick<Actor, "send" | "host" | "env">, call: RunnableCall, limits: Limits) {
     const { stepId, messageIndex, index, edited, key, options, asks } = call
@@ -115,10 +116,6 @@ export class HandlerRun implements StateMachine.RunningCallback<HandlerCommand>,
     if (host !== undefined) call?.started?.(host as Pid<ToolCallEvent>)
     if (call?.restored === undefined) this.start()
     else call.restored(() => this.start())
-  }
-
-  counted(usage: Usage): Usage | undefined {
-    return this.#owner?.call.counted?.(usage)
   }
 
   receive(command: HandlerCommand): void {
@@ -355,8 +352,7 @@ export class HandlerRun implements StateMachine.RunningCallback<HandlerCommand>,
     if (!this.#running) return
     this.#running = false
     this.options = undefined
-    const owner = this.#owner
-    const late = this.#late
+    const [owner, late] = [this.#owner, this.#late]
     this.#owner = undefined
     this.#late = undefined
     owner?.send({
