@@ -1,5 +1,5 @@
 /** The field in which a person writes. */
-import { type ReactNode, useEffect, useId, useRef, useState } from "react"
+import { type ReactNode, useCallback, useId, useRef, useState } from "react"
 import type { Message } from "@troupe/chat/messages"
 import type { Conversation } from "../../hooks/index.ts"
 import { contentOf } from "../message/index.ts"
@@ -39,7 +39,10 @@ export const Composer = ({ chat, label, models = [], children, className }: Comp
   const [model, setModel] = useState<string>()
   const box = useRef<HTMLTextAreaElement>(null)
   // A person may type before React hydrates the page of a server: the field then has a text that React does not know.
-  useEffect(() => setText(box.current?.value ?? ""), [])
+  const attached = useCallback((field: HTMLTextAreaElement | null): void => {
+    box.current = field
+    if (field !== null && field.value !== "") setText(field.value)
+  }, [])
   const { fault, attempt } = useAttempt()
   const hint = useId()
   const busy = isBusy(phase)
@@ -82,7 +85,7 @@ export const Composer = ({ chat, label, models = [], children, className }: Comp
       <Fault fault={fault} />
       <div className="troupe-box">
         <textarea
-          ref={box}
+          ref={attached}
           rows={1}
           aria-label={name}
           aria-describedby={hint}
