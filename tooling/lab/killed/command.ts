@@ -49,6 +49,8 @@ const run = async (
       `${name}: ${kept.records.size} conversations, ${accepted} messages of agents accepted, ${unread} of them for agents that rest, ${asks.length} questions of agents, ${replies} with an answer`
     )
   }
+  if (kind === "long" && (compacted === 0 || count("summarised") === 0 || count("answered") === 0))
+    wrong.push("LAB31: nothing was compacted, or no summary was killed")
   conclude(wrong, "nothing lost, nothing doubled, nothing damaged")
 }
 
