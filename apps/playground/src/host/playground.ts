@@ -82,18 +82,17 @@ export const startPlayground = async ({
   ...served
 }: PlaygroundOptions): Promise<Playground> => {
   const system = System.make({ name: "playground" })
-  const hotel = await startHotel(system)
-  const own = [...(conversations.tools ?? []), ...hotel.tools]
-  const troupe = await Troupe.start({
-    ...conversations,
-    system,
-    tools: own,
-    adapter,
-    store,
-    toolExecutor,
-    toolTimeoutMs
+  const start = async () => {
+    const hotel = await startHotel(system)
+    const own = [...(conversations.tools ?? []), ...hotel.tools]
+    const options = { ...conversations, system, tools: own, adapter, store, toolExecutor, toolTimeoutMs }
+    const troupe = await Troupe.start(options)
+    return { troupe, listening: await servePlayground({ ...served, troupe }) }
+  }
+  const { troupe, listening } = await start().catch(async (error: unknown) => {
+    await System.stop(system)
+    throw error
   })
-  const listening = await servePlayground({ ...served, troupe })
   return {
     url: listening.url,
     troupe,

@@ -20,7 +20,7 @@ const noBoard = () =>
 export const board = (): ReadonlyArray<Tool> => [
   tool({
     name: "write_board",
-    description: "Writes a post on the board of your team, which all of the team can read. Nobody can change it.",
+    description: "Writes a post on the board of your team, which all of the team can read. It cannot be changed.",
     parameters: z.strictObject({ text: z.string().min(1) }),
     // A post that is written again is the same post.
     onUnknown: "retry",

@@ -9,6 +9,7 @@
  */
 import type { Mode } from "../record/index.ts"
 import type { ToolCall, Usage } from "../model/index.ts"
+import * as Usages from "../model/Usage.ts"
 import { copied } from "../json/index.ts"
 import type { LazyAbortController } from "../async/index.ts"
 import type { RunOptions } from "../options/index.ts"
@@ -158,8 +159,10 @@ const pastOf = (living: () => ChatHandle): NonNullable<ChatHandle["past"]> => ({
 })
 
 const spendingOf = (owner: ContextOwner): Pick<ChatHandle, "exhausted" | "count"> => ({
-  exhausted: () =>
-    owner.options === undefined ? "the call is over" : owner.options.chat?.exhausted?.(owner.counted({})),
+  exhausted: (more = Usages.empty) =>
+    owner.options === undefined
+      ? "the call is over"
+      : owner.options.chat?.exhausted?.(Usages.add(owner.counted(Usages.empty) ?? Usages.empty, more)),
   count: (usage) => void owner.counted(usage)
 })
 

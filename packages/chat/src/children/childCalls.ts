@@ -226,7 +226,11 @@ export const callBefore = (
 ): Promise<void> | undefined => {
   if (run === undefined || run.key === key || signal.aborted) return undefined
   const { promise, resolve } = Promise.withResolvers<void>()
-  signal.addEventListener("abort", () => resolve(), { once: true })
-  void run.over.promise.then(resolve)
+  const over = (): void => {
+    signal.removeEventListener("abort", over)
+    resolve()
+  }
+  signal.addEventListener("abort", over)
+  void run.over.promise.then(over)
   return promise
 }

@@ -81,9 +81,12 @@ const isFailure = ({ haltedReason, metadata }: Pick<ChatResult, "haltedReason" |
 
 /** What the turn that has ended changes of the memories (MEMO1). */
 export const rememberedBy = ({ result, turn, record: { thread, inputs = [] } }: ChatContext) => {
-  if (result === undefined || turn?.compacts === true || isFailure(original(result))) return undefined
+  if (result === undefined || turn?.compacts === true) return undefined
+  const end = original(result)
+  if (isFailure(end)) return undefined
   const continues = turn?.messages.every(({ role }) => role === "tool") === true
-  return changesOf(thread.messages, inputs, continues)
+  const hasCalls = continues || end.steps.some(({ toolResults }) => toolResults.length > 0)
+  return hasCalls ? changesOf(thread.messages, inputs, continues) : undefined
 }
 
 /** The hooks that are due, with the data they read. `stopping` is whether the turn is to stop (HOOK5). */

@@ -3,7 +3,7 @@
  *
  * MCPCMD1. Over standard streams the standard output has messages of the protocol only: the console of the module writes to the standard
  *          error.
- * MCPCMD2. Over HTTP nobody is served without a caller: the module names it by `authorize`, or the command line by `--owner`, which is for
+ * MCPCMD2. Over HTTP each request needs a caller: the module names it by `authorize`, or the command line by `--owner`, which is for
  *          the loopback address only.
  */
 import { Console } from "node:console"
