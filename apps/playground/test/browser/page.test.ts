@@ -156,7 +156,7 @@ describe("the page", inBrowser, () => {
     await reach("Tab", "the composer", (element) => element?.matches(".troupe-composer textarea") === true)
     await page.keyboard.type("Hello")
     await page.keyboard.press("Enter")
-    await page.getByText("I am a small scripted model").waitFor()
+    await page.locator(".troupe-thread").getByText("I am a small scripted model").waitFor()
     await reach("Tab", "the tree", (element) => element?.getAttribute("role") === "treeitem")
     // The rows below the chat's row end with the turn, and the focus then moves up. The rows above it stay.
     await page.keyboard.press("Home")
