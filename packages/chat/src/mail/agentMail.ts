@@ -44,6 +44,8 @@ export interface MailHome {
   readonly load: (id: string) => Promise<Conversation | undefined>
   /** Loads the chat, and gives it an input of this id, once. */
   readonly note: (chat: string, message: UserInput, options: SendOptions) => Promise<SentTurn>
+  /** Continues the turn of a chat that its program ended, if no turn runs or is next; `undefined` if there is none. */
+  readonly goOn: (chat: string) => Promise<SentTurn | undefined>
   /** Takes back an input that waits. */
   readonly withdraw: (chat: string, input: string) => Promise<void>
   /** Stores an input of a chat that has no process. */
@@ -165,35 +167,53 @@ export class AgentMail {
     try {
       const message = messageOf(sender, { chat, owner: undefined }, call)
       const turn = await note(chat, message, { id: input, whenBusy: "queue" })
-      await Promise.race([turn.ended, aborted.promise])
+      const recordNow = () => living(chat)?.context?.record
+      const answerNow = () => replyTo(recordNow()?.thread.messages ?? [], input)
+      await Promise.race([this.#answered(chat, turn, answerNow), aborted.promise])
       if (call.signal.aborted) {
         await withdraw(chat, input).catch(() => undefined)
         return failed(call, "cancelled", "the call was cancelled")
       }
       const receipt = await turn.receipt
       if (receipt.status === "rejected") return refused(call, rejectionOf(receipt))
-      const { thread, lastHaltedReason } = living(chat)?.context?.record ?? {}
-      const answer = replyTo(thread?.messages ?? [], input)
+      const answer = answerNow()
       if (answer !== undefined) return HandlerResult.ok(answer)
       return failed(
         call,
         "child_failed",
-        `${call.to} ended without an answer, because of ${lastHaltedReason ?? "a crash"}`
+        `${call.to} ended without an answer, because of ${recordNow()?.lastHaltedReason ?? "a crash"}`
       )
     } finally {
       call.signal.removeEventListener("abort", abort)
       over()
     }
   }
+
+  /** Resolves when the turn of a question is over. One that was interrupted goes on with the next turn, which this begins if nobody else did. */
+  async #answered(chat: string, turn: SentTurn, answer: () => string | undefined): Promise<void> {
+    await turn.ended
+    if (answer() !== undefined || (await turn.receipt).status === "rejected") return
+    await this.#home.living(chat)?.rests()
+    if (answer() === undefined) await (await this.#home.goOn(chat))?.ended
+  }
 }
 
-/** The last text after the message of this input, and before the next message of a user. */
+/**
+ * The last text after the message of this input, and before the next message of a user. A reply that was interrupted is none: the next turn
+ * has the answer.
+ */
 const replyTo = (messages: ReadonlyArray<Message>, input: string): string | undefined => {
-  const at = messages.findLastIndex(({ role, metadata }) => role === "user" && inputIn(metadata) === input)
-  if (at === -1) return undefined
-  const next = messages.findIndex(({ role }, index) => index > at && role === "user")
-  const replies = messages.slice(at + 1, next === -1 ? undefined : next).filter(({ role }) => role === "assistant")
-  return replies.map(text).findLast((said) => said.trim() !== "")
+  let at = messages.findLastIndex(({ role, metadata }) => role === "user" && inputIn(metadata) === input)
+  while (at !== -1) {
+    const from = at
+    at = messages.findIndex(({ role }, index) => index > from && role === "user")
+    const replies = messages.slice(from + 1, at === -1 ? undefined : at).filter(({ role }) => role === "assistant")
+    const whole = replies.filter(({ metadata }) => metadata?.["interrupted"] !== true)
+    const answer = whole.map(text).findLast((said) => said.trim() !== "")
+    if (answer !== undefined) return answer
+    if (whole.length === replies.length) return undefined
+  }
+  return undefined
 }
 
 const inputIn = (metadata: Message["metadata"]): unknown => {

@@ -2,6 +2,7 @@
 import type { System } from "@troupe/otp"
 import { type BackgroundTasks, type ChildChats, tasksFor } from "../children/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
+import { isInterrupted } from "../inbox/index.ts"
 import type { LiveChat, SupervisionTree } from "../live/index.ts"
 import { AgentMail, Boards } from "../mail/index.ts"
 import { type Conversation, isChildId } from "../record/index.ts"
@@ -107,6 +108,11 @@ const mailOf = ({ tree, home, limits }: HandleParts, chats: Chats, children: Chi
     living: (id) => memberOf(chats, id),
     load: (id) => chats.load(id),
     note: async (id, message, options) => (await chats.called(id)).note(message, options),
+    goOn: async (id) => {
+      const ref = await chats.called(id)
+      const { context, isBusy = true } = chats.get(id)?.chat ?? {}
+      return context !== undefined && !isBusy && isInterrupted(context) ? ref.retry() : undefined
+    },
     withdraw: async (id, input) => (await chats.called(id)).withdraw(input),
     keep: (id, input) => tree.add<"accept">({ type: "accept", id, input, fence: fenceOf(home, id) }),
     begin: (owner, id, call) => children.notes.member(owner, id, call),

@@ -1,4 +1,5 @@
 /** TELL1 to TELL5, ASK1, ASK2: the messages that agents send each other. */
+import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
@@ -11,6 +12,7 @@ import type { Request } from "../../src/model/Request.ts"
 import { memory } from "../../src/store/Store.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import { tool } from "../../src/tool/functionTool.ts"
+import { livingChatsOf } from "../../src/troupe/chatDirectory.ts"
 import type { ChatRef } from "../../src/troupe/ChatRef.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
@@ -316,6 +318,25 @@ test("ASK1 an agent in the background asks its parent, whose reply is the answer
   await until(() => chat.thread.messages.some((message) => said(message).includes("has ended: done")))
   const end = chat.thread.messages.map(said).find((line) => line.includes("has ended: done")) ?? ""
   expect(end).toMatch(/has ended: done\.\n.*asks:\nwhich one/su)
+})
+
+test("ASK1 a question whose turn was interrupted is answered when its call runs again, and is in the thread once", async () => {
+  let requests = 0
+  const respond = (request: Request): Script => {
+    const asks = said(request.messages.at(-1)).includes(" asks:\n")
+    return asks && ++requests === 1 ? [{ text: "I think" }, { hang: true }] : working(request)
+  }
+  const { troupe } = await start({ adapter: check.fake({ respond }) })
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "later: ask parent: which one")
+  await until(() => chat.getSnapshot()?.context.partial?.text === "I think")
+  const chats = Array.from(livingChatsOf(troupe).values(), (living) => living.chat.pid)
+  for (const pid of chats) if (pid !== undefined) Process.kill(pid)
+  await until(() => chat.thread.messages.some((message) => said(message).includes("has ended: ")))
+  const end = chat.thread.messages.map(said).find((line) => line.includes("has ended: ")) ?? ""
+  expect(end).toMatch(/has ended: done\.\n.*asks:\nwhich one/su)
+  const asked = chat.thread.messages.filter((message) => message.role === "user" && said(message).includes(" asks:\n"))
+  expect(asked).toHaveLength(1)
 })
 
 test("ASK2 a question to an agent that waits for the one that asks is refused at once, and the error names the cycle", async () => {
