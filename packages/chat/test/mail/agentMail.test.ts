@@ -335,7 +335,7 @@ test("ASK1 a question whose turn was interrupted is answered when its call runs 
   await until(() => chat.thread.messages.some((message) => said(message).includes("has ended: ")))
   const end = chat.thread.messages.map(said).find((line) => line.includes("has ended: ")) ?? ""
   expect(end).toMatch(/has ended: done\.\n.*asks:\nwhich one/su)
-  const asked = chat.thread.messages.filter((message) => message.role === "user" && said(message).includes(" asks:\n"))
+  const asked = chat.thread.messages.filter(({ metadata }) => metadata?.["from"] !== undefined)
   expect(asked).toHaveLength(1)
 })
 
