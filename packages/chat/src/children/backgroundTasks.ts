@@ -84,6 +84,13 @@ export class BackgroundTasks {
     return end
   }
 
+  /** Resolves with the id of the input that is the end of a task, when the chat has that input. */
+  async reported(chat: string, id: string): Promise<string> {
+    const run = this.#chats.get(chat)?.get(id)
+    await (run === undefined ? this.result(chat, id) : run.reported)
+    return endInputOf(id)
+  }
+
   /** Cancels a task, and resolves when its work has ended. */
   async cancel(chat: string, id: string): Promise<void> {
     const run = this.#chats.get(chat)?.get(id)
@@ -307,6 +314,7 @@ export class BackgroundTasks {
 
   #drop(chat: string, run: TaskRun): void {
     this.#forget(chat, run)
+    run.abandon(chatStopped(chat))
     if (run.end === undefined) ignoreRejection(this.#abandon(run, chatStopped(chat)))
     this.#changed(chat)
   }

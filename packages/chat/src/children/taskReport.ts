@@ -59,7 +59,9 @@ export const reportEnd = ({ chat, run, hasTask }: Reported, home: ReportHome): P
   const { task, end } = run
   const report = async (living: TaskedChat): Promise<boolean> => {
     if (end === undefined) return true
-    const { status } = await living.report(endMessage(task, end), endInputOf(task.id))
+    const receipt = living.report(endMessage(task, end), endInputOf(task.id))
+    run.isReported()
+    const { status } = await receipt
     return status === "delivered"
   }
   return untilDone(chat, run, { ...home, hasTask, report })

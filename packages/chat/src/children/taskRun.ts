@@ -53,6 +53,7 @@ export class TaskRun {
   /** How many sub-agents run. */
   children = 0
   readonly #ended = Promise.withResolvers<TaskEnd>()
+  #reported: PromiseWithResolvers<void> | undefined
   #over: Promise<Over> | undefined
   #pid: Pid<ToolCallEvent> | undefined
   #isCancelled = false
@@ -113,13 +114,25 @@ export class TaskRun {
     return this.#ended.promise
   }
 
+  /** Resolves when its chat has its end as an input; rejects when the task leaves this program before. */
+  get reported(): Promise<void> {
+    this.#reported ??= Promise.withResolvers()
+    return this.#reported.promise
+  }
+
   finish(end: TaskEnd): void {
     this.end = end
     this.#ended.resolve(end)
   }
 
+  /** Its chat has its end as an input. */
+  isReported(): void {
+    this.#reported?.resolve()
+  }
+
   abandon(error: Error): void {
     this.#ended.reject(error)
+    this.#reported?.reject(error)
   }
 
   /** Starts the process, and resolves when it has ended. */

@@ -293,7 +293,7 @@ const failureOf = ({ failure }: ChatContext): unknown => (failure === undefined 
 const noWithdrawal =
   "must_not_begin with task/: the end of a background task is no input of a sender, and joins the next turn; cancelTask ends a task that runs"
 
-const unknownTurn = (chat: string, turn: string): SessionError =>
+export const unknownTurn = (chat: string, turn: string): SessionError =>
   new SessionError(
     "unknown_input",
     `No turn of an input ${turn} runs, waits or is over in the chat ${chat}; pass the turn, or the id that it was sent with`,

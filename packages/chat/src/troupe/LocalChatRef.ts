@@ -12,7 +12,6 @@ import type {
   Attached,
   Attachment,
   CallItem,
-  ChatPhase,
   ChatSnapshot,
   LocalAttachOptions,
   ShownTask,
@@ -47,7 +46,7 @@ import type { AskOptions, CancelOptions, ChatRef, SetModeOptions } from "./ChatR
 import { ignoreRejection } from "../async/index.ts"
 import { argumentChecks, compacted, refusedArgument } from "../live/index.ts"
 import { asSent } from "../blob/index.ts"
-import { controlCalls, decidedTasks, sendChainEnd } from "../live/index.ts"
+import { controlCalls, decidedTasks, sendChainEnd, unknownTurn } from "../live/index.ts"
 import type { BackgroundTasks } from "../children/index.ts"
 import type { CallCommand } from "../call/index.ts"
 import type { LiveChat, TurnStart } from "../live/index.ts"
@@ -340,6 +339,16 @@ export class LocalChatRef implements ChatRef {
     return this.#tasks.result(this.id, argumentChecks.task(task))
   }
 
+  /**
+   * Resolves with the turn that the end of a background task begins, or joins, when the chat has that end.
+   *
+   * **Errors**: as for `awaitTask`. The result of the turn rejects with a `SessionError` (`already_delivered`) when the turn was over before.
+   */
+  async taskTurn(task: string): Promise<LiveTurn> {
+    const input = await this.#tasks.reported(this.id, argumentChecks.task(task))
+    return this.#known(input) ?? this.#refused(unknownTurn(this.id, input))
+  }
+
   async cancelTask(task: string): Promise<void> {
     await this.#tasks.cancel(this.id, argumentChecks.task(task))
   }
@@ -390,12 +399,7 @@ export class LocalChatRef implements ChatRef {
   }
 
   /** The JSON form of a chat. */
-  toJSON(): {
-    readonly id: string
-    readonly process: string | undefined
-    readonly phase: ChatPhase | undefined
-    readonly messages: number
-  } {
+  toJSON(): Readonly<Record<"id" | "process" | "phase" | "messages", unknown>> {
     const { id, pid, thread } = this
     return { id, process: pid?.toString(), phase: this.getSnapshot()?.context.phase, messages: thread.messages.length }
   }

@@ -71,6 +71,35 @@ test("BG1 a call of a tool in the background returns at once, and its end starts
   expect(await chat.awaitTask(task?.id ?? "")).toEqual({ status: "done", text: "42 pages" })
 })
 
+test("the turn that the end of a task begins is awaited, also from before the end", async () => {
+  const work = working()
+  const { troupe } = await starts([work.tool])
+  const chat = await troupe.chat("c")
+  await chat.send("!crawl").result()
+  const id = await firstTask(chat)
+  const turn = chat.taskTurn(id)
+  work.done.resolve("42 pages")
+  expect(await chat.awaitTask(id)).toEqual({ status: "done", text: "42 pages" })
+  const begun = await turn
+  expect(begun.id).toBe(`task/${id}`)
+  expect((await begun.result()).finalResponse?.outputText).toBe("read 42 pages")
+  const over = await chat.taskTurn(id)
+  await expect(over.result()).rejects.toMatchObject({ reason: "already_delivered" })
+  await expect(chat.taskTurn("none")).rejects.toMatchObject({ reason: "unknown_task" })
+})
+
+test("the turn of a task whose chat is stopped before its end does not begin here", async () => {
+  const work = working()
+  const { troupe } = await starts([work.tool])
+  const chat = await troupe.chat("c")
+  await chat.send("!crawl").result()
+  const refused = expect(chat.taskTurn(await firstTask(chat))).rejects.toMatchObject({ reason: "chat_stopped" })
+  const deleted = troupe.delete("c")
+  await refused
+  work.done.resolve("late")
+  await deleted
+})
+
 test("BG2 a task starts after the store has the result of its call", async () => {
   const work = working()
   const store = memory()
