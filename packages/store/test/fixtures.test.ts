@@ -38,19 +38,24 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A copy of each fixture, opened by the present code. */
-const opened: Readonly<Record<string, () => Promise<Store.SessionStore>>> = {
+/** Makes a copy of each fixture, which the present code opens. */
+const copied: Readonly<Record<string, () => Promise<() => Store.SessionStore>>> = {
   SQLite: async () => {
     const path = join(folder, `${++databases}.db`)
     copyFileSync(fixture("chats.db"), path)
-    return sqlite(path)
+    return () => sqlite(path)
   },
   PostgreSQL: async () => {
     const name = `${template}_${++databases}`
     await queries(server.url, [`CREATE DATABASE ${name} TEMPLATE ${template}`])
-    return postgres(databaseUrl(name))
+    return () => postgres(databaseUrl(name))
   }
 }
+
+/** A copy of each fixture, opened by the present code. */
+const opened = Object.fromEntries(
+  Object.entries(copied).map(([name, copy]) => [name, async () => (await copy())()] as const)
+)
 
 /** `began` resolves when `pay` runs; `paid` are the keys it was called with. */
 interface Started {
@@ -131,6 +136,20 @@ describe.each(Object.keys(opened))("a database of version 2 in %s", (name) => {
     const times = waits.map(({ askedAt }) => askedAt)
     expect(times).toEqual(times.toSorted((one, other) => one - other))
     await store?.close()
+  })
+
+  test("FIXTURE10. keeps the secrets of its owners, also when it is opened again", async () => {
+    const open = await copied[name]?.()
+    const before = open?.()
+    await before?.secrets?.save("anna", "tokens", unicode)
+    await before?.secrets?.save("bob", "tokens", "others")
+    await before?.close()
+    const after = open?.()
+    expect(await after?.secrets?.load("anna", "tokens")).toBe(unicode)
+    await after?.secrets?.delete("anna")
+    expect(await after?.secrets?.load("anna", "tokens")).toBeUndefined()
+    expect(await after?.secrets?.load("bob", "tokens")).toBe("others")
+    await after?.close()
   })
 
   test("FIXTURE3. has its question answered, its approval given, and its manual call answered", async () => {

@@ -10,6 +10,7 @@ export { forgottenMs, memoryListOptions, memoryScope, mostMemories, recallOption
 export type { MemoryList, MemoryListOptions, RecallOptions } from "./memoryList.ts"
 export { queryWords, rankedMessages, searchOptions, stemOf } from "./messageSearch.ts"
 export type { FoundMessage, SearchOptions } from "./messageSearch.ts"
+export { secretOptions } from "./secrets.ts"
 export type { Wait, WaitList, WaitOptions } from "./waitList.ts"
 export { waitCursor, waitOptions } from "./waitList.ts"
 export type { Memory, MemoryChange } from "../memory/index.ts"

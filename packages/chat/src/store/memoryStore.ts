@@ -16,6 +16,7 @@ import {
   claimOptions,
   historyOptions,
   KeptMemories,
+  KeptSecrets,
   listOptions,
   MemoryWaits,
   PrefixIndex,
@@ -49,6 +50,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
   const logs = new PrefixIndex<Log>()
   const waits = new MemoryWaits()
   const kept = new KeptMemories()
+  const secrets = new KeptSecrets()
   /** The log that each returned record is of (MEMORY1). */
   const owners = new WeakMap<Conversation, Log>()
   /** The claimed epoch of each key. */
@@ -236,6 +238,20 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
         return kept.list(scope, options)
       }
     },
+    secrets: {
+      load: (owner, key) => {
+        find("")
+        return secrets.load(owner, key)
+      },
+      save: (owner, key, text) => {
+        find("")
+        secrets.save(owner, key, text)
+      },
+      delete: (owner) => {
+        find("")
+        secrets.delete(owner)
+      }
+    },
     keepDraft: (id, text, after, fence) => {
       const log = find(id)
       checkFence(fence)
@@ -262,6 +278,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       logs.clear()
       waits.clear()
       kept.clear()
+      secrets.clear()
       fences.clear()
     }
   }

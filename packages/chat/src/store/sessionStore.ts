@@ -148,6 +148,8 @@ export interface Accepted {
  * - `delete` removes all data of a conversation. Its memories stay: they are of their scope.
  * - `memories.change` makes changes of a scope in their order, all or none. `recall` returns memories of the scope with words of the
  *   query, the best first; `list` returns a page of them, the newest first. No call returns a memory of another scope.
+ * - `secrets.save` stores a text of an owner by key, or with `undefined` deletes it; `load` returns it; `delete` deletes all texts of an
+ *   owner. No other verb returns a secret, and no deletion of a conversation deletes one.
  * - `close` releases the resources of the store; later operations are refused (`store_closed`).
  *
  * **Errors**: a `SessionError`, made with {@link refused}: `store_conflict`; `store_fenced`; `unknown_chat`, `unknown_commit` and
@@ -197,6 +199,14 @@ export interface SessionStore extends Omit<RecordStore, "save"> {
         readonly change: (scope: string, changes: ReadonlyArray<MemoryChange>) => Answer<void>
         readonly recall: (scope: string, options: RecallOptions) => Answer<ReadonlyArray<Memory>>
         readonly list: (scope: string, options?: MemoryListOptions) => Answer<MemoryList>
+      }
+    | undefined
+  /** Texts of each owner by key, such as the tokens of a sign-in. A store without them cannot keep tokens of MCP servers. */
+  readonly secrets?:
+    | {
+        readonly load: (owner: string, key: string) => Answer<string | undefined>
+        readonly save: (owner: string, key: string, text: string | undefined) => Answer<void>
+        readonly delete: (owner: string) => Answer<void>
       }
     | undefined
   /** Stores the text of a streaming reply so far; a draft that is late is dropped. */

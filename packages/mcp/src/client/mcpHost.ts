@@ -45,7 +45,7 @@ export class McpHost implements McpServer {
   readonly complete: Attachments["complete"]
   readonly options: McpOptions
   readonly #server: McpServerParams
-  readonly #signIn: SignInProvider | undefined
+  readonly #signIn?: SignInProvider
   #roots: ReadonlyArray<McpRoot> | undefined
   #tools: ReadonlyArray<Tool.Tool> = []
   #names: ReadonlySet<string> = new Set()
@@ -62,8 +62,8 @@ export class McpHost implements McpServer {
     this.#server = server
     this.options = options
     this.#roots = options.roots
-    const auth = "url" in server ? server.auth : undefined
-    this.#signIn = auth !== undefined && isSignIn(auth) ? new SignInProvider(auth) : undefined
+    if ("url" in server && server.auth !== undefined && isSignIn(server.auth))
+      this.#signIn = new SignInProvider(server.auth, new URL(server.url).href)
     this.childSpec = { id: `mcp:${this.name}`, start: (parent) => this.startLink(parent, true) }
     const { resources, read, prompts, prompt, complete } = attachmentsOf((run) => this.#ask(run))
     this.resources = resources

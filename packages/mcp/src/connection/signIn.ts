@@ -1,12 +1,13 @@
 /**
  * The sign-in of a user at an MCP server by OAuth: discovery, registration, PKCE, refresh and more scopes are those of the MCP SDK.
  *
- * Owns: the tokens, registrations and verifiers of one server, in the storage of the host. Does not own the browser.
+ * Owns: the tokens, registrations and verifiers of one server, in a store or the storage of the host. Does not own the browser.
  *
  * SIGNIN1. The answer of a sign-in is used only if it has the `state` of its request.
  * SIGNIN2. A request is sent again after a sign-in, at most three times.
  * SIGNIN4. Without `open` a needed sign-in is an error that has the page. The answer may come in another program with the same storage, which
  *          keeps what the last 16 pages need.
+ * SIGNIN6. In a store the tokens are secrets of their owner, by the URL of the server: they are in no log, view or state of a process.
  * SIGNIN3. The metadata of the authorization server are kept for one sign-in: the next one finds a server that has changed.
  */
 import {
@@ -18,6 +19,7 @@ import {
   type StoredOAuthTokens,
   UnauthorizedError
 } from "@modelcontextprotocol/client"
+import type { Store } from "@troupe/chat/store"
 
 /** Where the tokens of a server are kept, by key. Keys are words such as `tokens`. */
 export interface SignInStorage {
@@ -49,8 +51,14 @@ export interface SignIn {
    * revision 2025-03-26 that name another one, and weakens the security. Default: `true`.
    */
   readonly checksIssuer?: boolean | undefined
-  /** Where tokens are kept. Default: in memory, for this server of this program. */
-  readonly storage?: SignInStorage | undefined
+  /**
+   * Where tokens are kept: among the secrets of an owner in a store, or in a storage for this server alone. Default: in memory, for this server
+   * of this program.
+   */
+  readonly storage?:
+    | SignInStorage
+    | { readonly store: Pick<Store.SessionStore, "secrets">; readonly owner: string }
+    | undefined
 }
 
 /** Whether the sign-in is that of Troupe: a provider of the MCP SDK has other members. */
@@ -63,6 +71,18 @@ const inMemory = (): SignInStorage => {
   return {
     load: async (key) => texts.get(key),
     save: async (key, text) => void (text === undefined ? texts.delete(key) : texts.set(key, text))
+  }
+}
+
+/** The storage of a server: by its URL, where an owner has several (SIGNIN6). */
+const storageOf = (storage: SignIn["storage"] = inMemory(), url: string): SignInStorage => {
+  if (!("store" in storage)) return storage
+  const { secrets } = storage.store
+  if (secrets === undefined) throw new TypeError("The store keeps no secrets: pass a storage with load and save")
+  const keyOf = (key: string): string => `mcp ${key} ${url}`
+  return {
+    load: async (key) => secrets.load(storage.owner, keyOf(key)),
+    save: async (key, text) => secrets.save(storage.owner, keyOf(key), text)
   }
 }
 
@@ -103,10 +123,10 @@ export class SignInProvider implements OAuthClientProvider {
   #verifier = ""
   #finishing: { readonly state: string; readonly over: Promise<unknown> } | undefined
 
-  constructor(how: SignIn) {
+  constructor(how: SignIn, url: string) {
     this.#how = how
     this.skipIssuerMetadataValidation = how.checksIssuer === false
-    this.#storage = how.storage ?? inMemory()
+    this.#storage = storageOf(how.storage, url)
     if (how.clientMetadataUrl !== undefined) this.clientMetadataUrl = how.clientMetadataUrl
   }
 

@@ -2,7 +2,9 @@
 import { Fake, Troupe } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
+import { Observation } from "@troupe/chat/observe"
 import { System } from "@troupe/otp"
+import { sqlite } from "@troupe/store"
 import { afterEach, expect, test } from "vitest"
 import { Mcp } from "../../src/index.ts"
 import { oauthServer, signedInAt } from "../double/oauthServer.ts"
@@ -26,8 +28,10 @@ const storage = (): Mcp.SignInStorage => {
 const redirectUrl = "http://localhost:1/callback"
 
 /** A Troupe with the tools of the server. An input names the tool that the model calls. */
-const begin = async (url: string, kept: Mcp.SignInStorage, store: Store.SessionStore) => {
-  const system = System.make({ silent: true })
+const begin = async (url: string, kept: Mcp.SignIn["storage"], store: Store.SessionStore) => {
+  const reports: Array<unknown> = []
+  const note = (report: unknown): void => void reports.push(report)
+  const system = System.make({ logger: note, onCrash: note })
   const mcp = await Mcp.start(system, { url, auth: { redirectUrl, storage: kept } }, { name: "shop" })
   let calls = 0
   const adapter = Fake.make({
@@ -44,7 +48,7 @@ const begin = async (url: string, kept: Mcp.SignInStorage, store: Store.SessionS
     await System.stop(system)
   }
   ends.push(end)
-  return { mcp, adapter, troupe, chat: await troupe.chat("anna"), end }
+  return { mcp, adapter, troupe, chat: await troupe.chat("anna"), reports, end }
 }
 
 const page = async (troupe: Awaited<ReturnType<typeof begin>>["troupe"]) => {
@@ -127,3 +131,59 @@ test("MCPH6. a server connects when another program has signed in", async () => 
   await one.mcp.signIn(await signedInAt(one.mcp.health.signIn))
   await expect.poll(() => other.mcp.health.status, { timeout: 20_000 }).toBe("connected")
 }, 30_000)
+
+const stores = { memory: () => Store.memory(), SQLite: () => sqlite(":memory:") }
+
+test.each(Object.keys(stores) as ReadonlyArray<keyof typeof stores>)(
+  "SIGNIN6. tokens are secrets of their owner in a store in %s, in nothing else, and can be deleted",
+  async (name) => {
+    const [server, other] = [await shop(), await shop()]
+    const store = stores[name]()
+    ends.push(async () => store.close())
+    const of = (owner: string) => ({ store, owner })
+    const anna = await begin(server.url, of("anna"), store)
+    const { tree, process, timeline } = Observation.make(anna.troupe)
+    const watched = [tree, process(String(anna.mcp.pid)), process(String(anna.chat.pid)), timeline("anna")]
+    for (const one of watched) {
+      const leave = one.subscribe(() => {})
+      ends.push(async () => leave())
+    }
+    await anna.mcp.signIn(await signedInAt(anna.mcp.health.signIn))
+    await anna.chat.send("buy").result()
+    const asked = await page(anna.troupe)
+    await anna.chat.approve(asked.address, answer(await signedInAt(asked.url))).result()
+    server.expire()
+    expect(resultIn(await anna.chat.send("look").result())).toMatchObject({ content: "42 books" })
+    const again = await begin(server.url, of("anna"), Store.memory())
+    expect(again.mcp.health.status).toBe("connected")
+    const [bob, elsewhere] = [
+      await begin(server.url, of("bob"), Store.memory()),
+      await begin(other.url, of("anna"), Store.memory())
+    ]
+    expect([bob.mcp.health.status, elsewhere.mcp.health.status]).toEqual(["waiting", "waiting"])
+
+    const seen = JSON.stringify([
+      await store.history("anna", { limit: 1_000 }),
+      await store.load("anna"),
+      await anna.chat.view(),
+      watched.map(({ getState }) => getState()),
+      anna.mcp.health,
+      anna.reports,
+      anna.adapter.requests
+    ])
+    expect(seen).toContain("42 books")
+    expect(server.tokens.filter((token) => seen.includes(token))).toEqual([])
+    expect(server.tokens).toHaveLength(6)
+
+    await store.secrets?.delete("anna")
+    await anna.chat.send("look").result()
+    expect((await page(anna.troupe)).wait).toMatchObject({ kind: "question", options: { server: "shop" } })
+  }
+)
+
+test("SIGNIN6. a store without secrets is refused at once", async () => {
+  const auth = { redirectUrl, storage: { store: {}, owner: "anna" } }
+  const system = System.make({ silent: true })
+  await expect(Mcp.start(system, { url: "http://localhost:1/mcp", auth })).rejects.toThrow("keeps no secrets")
+  await System.stop(system)
+})

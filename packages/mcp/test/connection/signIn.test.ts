@@ -8,7 +8,7 @@ const redirectUrl = "http://localhost:1/callback"
 const needing = (signIns: number, answer: (page: URL) => string, storage?: SignInStorage) => {
   const finished: Array<string | null> = []
   let left = signIns
-  const provider = new SignInProvider({ redirectUrl, open: async (page) => answer(page), storage })
+  const provider = new SignInProvider({ redirectUrl, open: async (page) => answer(page), storage }, "http://shop/mcp")
   const run = async (): Promise<string> => {
     if (left-- === 0) return "done"
     await provider.redirectToAuthorization(new URL(`http://as/authorize?state=s${left}`))

@@ -3,6 +3,7 @@
  */
 import { Fake } from "@troupe/chat"
 import { System } from "@troupe/otp"
+import { sqlite } from "@troupe/store"
 import { fileURLToPath } from "node:url"
 import { Mcp } from "../../src/index.ts"
 import { talk } from "./lineChat.ts"
@@ -21,4 +22,4 @@ const adapter = Fake.make({
       ? [{ toolCall: { id: "c1", name: "order" } }, { finish: "tool_calls" }]
       : [{ text: "Done." }, { finish: "stop" }]
 })
-await talk(system, shop, { database, adapter, more: () => ({ server: shop.health }) })
+await talk(system, shop, { store: sqlite(database), adapter, more: () => ({ server: shop.health }) })

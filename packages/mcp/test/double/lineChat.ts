@@ -5,7 +5,7 @@
 import { createInterface } from "node:readline"
 import { type Fake, Troupe } from "@troupe/chat"
 import type { System } from "@troupe/otp"
-import { sqlite } from "@troupe/store"
+import type { Store } from "@troupe/chat/store"
 import type { Mcp } from "../../src/index.ts"
 
 /** Talks by lines until the input ends; `more` is written with each line. */
@@ -13,16 +13,16 @@ export const talk = async (
   system: System.System,
   shop: Mcp.McpServer,
   {
-    database,
+    store,
     adapter,
     more
   }: {
-    readonly database: string
+    readonly store: Store.SessionStore
     readonly adapter: ReturnType<typeof Fake.make>
     readonly more?: () => object
   }
 ): Promise<void> => {
-  const troupe = await Troupe.start({ system, adapter, tools: shop.tools, store: sqlite(database) })
+  const troupe = await Troupe.start({ system, adapter, tools: shop.tools, store })
   const chat = await troupe.chat("anna")
   const report = async (): Promise<void> => {
     const { waits } = await troupe.waiting()

@@ -9,6 +9,8 @@ export interface OAuthServer {
   /** The grants of the tokens so far, with their scopes. */
   readonly grants: ReadonlyArray<string>
   readonly registered: () => number
+  /** All tokens so far. */
+  readonly tokens: ReadonlyArray<string>
   /** Makes all access tokens invalid; with `all` the refresh tokens too. */
   readonly expire: (all?: boolean) => void
   readonly close: () => Promise<void>
@@ -33,6 +35,7 @@ export const oauthServer = async (): Promise<OAuthServer> => {
   const access = new Map<string, string>()
   const refresh = new Map<string, string>()
   const grants: Array<string> = []
+  const given: Array<string> = []
   let base = ""
   const handler = createMcpHandler(
     () => {
@@ -48,6 +51,7 @@ export const oauthServer = async (): Promise<OAuthServer> => {
 
   const tokens = (type: string, scope: string): Response => {
     const [token, more] = [randomUUID(), randomUUID()]
+    given.push(token, more)
     access.set(token, scope)
     refresh.set(more, scope)
     grants.push(`${type} ${scope}`)
@@ -135,6 +139,7 @@ export const oauthServer = async (): Promise<OAuthServer> => {
   return {
     url: `${url}/mcp`,
     grants,
+    tokens: given,
     registered: () => clients.size,
     expire: (all = false) => {
       access.clear()

@@ -84,13 +84,11 @@ test("ELICIT2. the call of a server of the older protocol that died with a kill 
   expect(sold()).toBe("2\n")
 }, 180_000)
 
-test("SIGNIN5. a sign-in is listed and answered after a kill -9, and so are further scopes of a call", async () => {
+test("SIGNIN5, SIGNIN6. a sign-in is listed and answered after a kill -9, and so are further scopes of a call", async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), "troupe-mcp-"))
   const server = await oauthServer()
   onTestFinished(server.close)
-  const tokens = join(folder.path, "tokens.json")
-  writeFileSync(tokens, "{}")
-  const start = starting(behindSignIn, [join(folder.path, "chats.db"), tokens, server.url])
+  const start = starting(behindSignIn, [join(folder.path, "chats.db"), server.url])
   let { first, command, kill } = await start()
   for (const [input, result] of [
     ["sign_in", "has signed in"],

@@ -62,6 +62,8 @@ export const blobFolder = (
     ttlMs: store.ttlMs,
     isShared: store.isShared,
     blobs,
+    memories: store.memories,
+    secrets: store.secrets,
     load: (id) => blobs.loaded(id),
     delete: (id, fence) => blobs.deleted(id, fence),
     fork: (id, to, at, fence) => blobs.forked(id, to, at, fence),
@@ -75,6 +77,7 @@ export const blobFolder = (
     rewind: store.rewind.bind(store),
     list: store.list.bind(store),
     keepDraft: store.keepDraft.bind(store),
+    ...(store.search !== undefined && { search: store.search.bind(store) }),
     ...(store.waiting !== undefined && { waiting: store.waiting.bind(store) }),
     ...(store.escalate !== undefined && { escalate: store.escalate.bind(store) })
   }

@@ -22,6 +22,7 @@ import {
   blobTable,
   waitingBlobTable,
   memoryTable,
+  secretTable,
   waitTable
 } from "../sql/index.ts"
 
@@ -182,7 +183,8 @@ export const postgresAdditions = (schema: string): ReadonlyArray<Addition> => {
     blobTable(dialect, { number: "BIGINT", bytes: "BYTEA", end: "" }),
     waitingBlobTable(dialect, { number: "BIGINT", end: "" }),
     memoryTable(dialect, { item, number: "BIGINT", end: "" }),
-    searchTable(dialect.prefix)
+    searchTable(dialect.prefix),
+    secretTable(dialect, "")
   ]
 }
 

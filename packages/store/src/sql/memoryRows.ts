@@ -1,11 +1,12 @@
 /**
- * The rows of memories: the texts of each scope.
+ * The rows of memories and of secrets: the texts of each scope, and of each owner.
  *
- * Owns: the rows of the table `memories`. Does not own the conversations, which a memory outlives.
+ * Owns: the rows of the tables `memories` and `secrets`. Does not own the conversations, which a memory outlives.
  *
  * MEMROW1. Each query names its scope, and returns and changes only rows of this scope. In SQLite the order of
  *          recalled memories depends on how rare a word is in all scopes.
  * MEMROW2. A forgotten memory has no text any more. Its id stays for some time, so that a write that comes again does not add it.
+ * SECROW1. Each query of secrets names its owner. The search has no text of a secret.
  */
 import { Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"
@@ -51,6 +52,51 @@ export class MemoryRows {
     return rows.length > limit ? { memories, next: textIn(rows[limit - 1], "item") } : { memories }
   }
 }
+
+export class SecretRows {
+  readonly #sql: ReturnType<typeof secretStatements>
+
+  constructor({ prefix }: Dialect) {
+    this.#sql = secretStatements(`${prefix}secrets`)
+  }
+
+  *load(owner: string, key: string): Asking<string | undefined> {
+    Store.Lists.secretOptions(owner, key)
+    const [row] = yield* rowsOf(this.#sql.load, storedKey(owner), storedKey(key))
+    return row === undefined ? undefined : (JSON.parse(textIn(row, "text")) as string)
+  }
+
+  *save(owner: string, key: string, text: string | undefined): Asking<void> {
+    Store.Lists.secretOptions(owner, key, text)
+    const [of, at] = [storedKey(owner), storedKey(key)]
+    if (text === undefined) yield* rowsOf(this.#sql.remove, of, at)
+    else yield* rowsOf(this.#sql.save, of, at, JSON.stringify(text))
+  }
+
+  *delete(owner: string): Asking<void> {
+    Store.Lists.secretOptions(owner, "")
+    yield* rowsOf(this.#sql.delete, storedKey(owner))
+  }
+}
+
+const secretStatements = (secrets: string) =>
+  ({
+    load: `SELECT text FROM ${secrets} WHERE owner = ? AND key = ?`,
+    save: `INSERT INTO ${secrets} (owner, key, text) VALUES (?, ?, ?)
+      ON CONFLICT (owner, key) DO UPDATE SET text = excluded.text`,
+    remove: `DELETE FROM ${secrets} WHERE owner = ? AND key = ?`,
+    delete: `DELETE FROM ${secrets} WHERE owner = ?`
+  }) as const
+
+/** Adds the table of secrets. */
+export const secretTable = ({ prefix }: Dialect, end: string): Addition => ({
+  name: "secrets",
+  apply: () =>
+    all([
+      `CREATE TABLE ${prefix}secrets (owner TEXT NOT NULL, key TEXT NOT NULL, text TEXT NOT NULL,
+        PRIMARY KEY (owner, key))${end}`
+    ])
+})
 
 const memoryIn = (row: Row): Store.Lists.Memory => ({
   id: JSON.parse(textIn(row, "id")) as string,

@@ -17,7 +17,7 @@ import { type Input, messageOf, recordInPortions } from "./entryForm.ts"
 import { checkedKeys } from "./fences.ts"
 import { type Accepted, withInbox } from "./inboxRows.ts"
 import { type Expired, Log, type Standing } from "./log.ts"
-import { MemoryRows } from "./memoryRows.ts"
+import { MemoryRows, SecretRows } from "./memoryRows.ts"
 import { areMissing, type Asked, fillSome, Listing, pageOf, prefixRange } from "./listing.ts"
 import { type Asking, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import { areUnnoted, escalateWaits, listWaits, noteSome, waitPage } from "./waitRows.ts"
@@ -66,6 +66,7 @@ export class SqlStore implements Store.SessionStore {
   readonly #log: Log
   readonly #listing: Listing
   readonly #memories: MemoryRows
+  readonly #secrets: SecretRows
   #isClosed = false
 
   constructor(database: Database, { clock, ttlMs, isShared = false }: Keeping) {
@@ -75,6 +76,7 @@ export class SqlStore implements Store.SessionStore {
     this.isShared = isShared
     this.#listing = new Listing(database.dialect)
     this.#memories = new MemoryRows(database.dialect)
+    this.#secrets = new SecretRows(database.dialect)
     this.#log = new Log(database.dialect, { database: database.name, clock, keys: this.#keys })
   }
 
@@ -194,6 +196,12 @@ export class SqlStore implements Store.SessionStore {
       this.#write("", () => this.#memories.change({ scope, changes }, Math.floor(this.#clock.now()))),
     recall: (scope, options) => this.#read("", () => this.#memories.recall(scope, options)),
     list: (scope, options) => this.#read("", () => this.#memories.list(scope, options))
+  }
+
+  readonly secrets: NonNullable<Store.SessionStore["secrets"]> = {
+    load: (owner, key) => this.#read("", () => this.#secrets.load(owner, key)),
+    save: (owner, key, text) => this.#write("", () => this.#secrets.save(owner, key, text)),
+    delete: (owner) => this.#write("", () => this.#secrets.delete(owner))
   }
 
   async keepDraft(id: string, text: string, after: number, fence?: Store.Fence): Promise<void> {

@@ -17,6 +17,7 @@ import {
   blobTable,
   waitingBlobTable,
   memoryTable,
+  secretTable,
   waitTable
 } from "../sql/index.ts"
 
@@ -204,7 +205,8 @@ export const sqliteAdditions: ReadonlyArray<Addition> = [
         BEGIN DELETE FROM memory_words WHERE rowid = old.item; END`,
     `CREATE TRIGGER memories_deleted AFTER DELETE ON memories WHEN old.text IS NOT NULL
         BEGIN DELETE FROM memory_words WHERE rowid = old.item; END`
-  ])
+  ]),
+  secretTable(sqliteDialect, " STRICT, WITHOUT ROWID")
 ]
 
 /** All migrations, in order. */

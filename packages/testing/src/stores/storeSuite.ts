@@ -5,6 +5,7 @@ import { fenceLaws } from "./storeFenceSuite.ts"
 import { inboxLaws } from "./storeInboxSuite.ts"
 import { entryLaws } from "./storeEntrySuite.ts"
 import { memoryLaws } from "./storeMemorySuite.ts"
+import { secretLaws } from "./storeSecretSuite.ts"
 import { waitLaws } from "./storeWaitSuite.ts"
 import { listLaws } from "./storeListSuite.ts"
 import { type MakeStore, refuses, same, storeLaw, saveAll, everything, save } from "./storeLaw.ts"
@@ -24,7 +25,8 @@ export const sessionStoreLaws = (make: MakeStore): ReadonlyArray<Law> => [
   ...listLaws(make),
   ...waitLaws(make),
   ...blobLaws(make),
-  ...memoryLaws(make)
+  ...memoryLaws(make),
+  ...secretLaws(make)
 ]
 
 const logLaws = (make: MakeStore): ReadonlyArray<Law> => [
