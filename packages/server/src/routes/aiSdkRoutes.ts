@@ -6,7 +6,8 @@
  *         message behind a shorter history rewinds it to the end of that history. The log keeps the replaced entries, and
  *         the messages before are the server's.
  * AISDK2. A repeated request runs nothing again: the answer is the stream of the running turn, or of its result.
- * AISDK3. When a client leaves, only the reading ends (READERS1). `/api/chat/:id/stream` returns the whole reply again.
+ * AISDK3. When a client leaves, only the reading ends (READERS1). `/api/chat/:id/stream` returns the whole reply again, also one that is over
+ *         for a client which says that the question is its last message.
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatResult, ChatSnapshot } from "@troupe/chat/chats"
@@ -24,7 +25,18 @@ import {
   replyMessages,
   type Run
 } from "../post/index.ts"
-import { callsOf, dataFrames, doneFrame, isRunning, replyIn, standingOf, writtenDataOf } from "../wire/index.ts"
+import {
+  callsOf,
+  dataFrames,
+  doneFrame,
+  isRunning,
+  isSaid,
+  isStep,
+  messageName,
+  replyIn,
+  standingOf,
+  writtenDataOf
+} from "../wire/index.ts"
 import {
   answersIn,
   clientOptions,
@@ -160,11 +172,21 @@ const post = async (call: Call): Promise<Response> => {
   return handle(aiSdk, call, body.id, body, posted)
 }
 
-/** Sends the running reply, from its beginning (AISDK3); nothing if none is running. */
+/** Whether the client's last message is the last question, which has an answer meanwhile. */
+const lacksAnswer = ({ url }: Call, { thread: { messages } }: Context): boolean => {
+  const at = messages.findLastIndex(isSaid)
+  const asked = messages[at]
+  const isLast = asked !== undefined && url.searchParams.get("after") === messageName(asked, at)
+  return isLast && messages.slice(at + 1).some(isStep)
+}
+
+/** Sends the running reply, or one that the client lacks, from its beginning (AISDK3); nothing if there is none. */
 const resume = async (call: Call): Promise<Response> => {
   uiVersionOf(call.request)
   const chat = await existing(call, idOf(call))
-  if (chat === undefined || !isRunning(contextOf(call, chat))) return new Response(null, { status: 204 })
+  if (chat === undefined) return new Response(null, { status: 204 })
+  const context = contextOf(call, chat)
+  if (!lacksAnswer(call, context) && !isRunning(context)) return new Response(null, { status: 204 })
   return following({ protocol: aiSdk, call, chat, body: { id: idOf(call), trigger: "submit-message" } })
 }
 

@@ -334,6 +334,24 @@ describe("AISDK3. a client that leaves ends nothing", () => {
     expect((await fetch(`${url}/api/chat/c/stream`)).status).toBe(204)
   })
 
+  it("an answer that ended before a page resumed is streamed to a page whose last message is the question", async () => {
+    const { url, post } = await serving({ adapter: hello() })
+    await (await post("/api/chat", { id: "c", messages: [text("u1", "Hi")] })).text()
+    await (await post("/api/chat", { id: "c", message: text("u2", "And?") })).text()
+    const messages = await kept(url)
+    const after = (id: string) => fetch(`${url}/api/chat/c/stream?after=${encodeURIComponent(id)}`)
+    for (const id of ["u1", "u1.reply", "u2.reply", "unknown", ""]) expect((await after(id)).status).toBe(204)
+    const resumed = await messageOf(chunksOf(await (await after("u2")).text()))
+    expect(resumed).toEqual(messages.at(-1))
+    expect(await kept(url)).toEqual(messages)
+  })
+
+  it("a page whose question has no answer yet resumes nothing after the turn failed", async () => {
+    const { url, post } = await serving({ adapter: Fake.make({ scripts: [] }) })
+    await (await post("/api/chat", { id: "c", messages: [text("u1", "Hi")] })).text()
+    expect((await fetch(`${url}/api/chat/c/stream?after=u1`)).status).toBe(204)
+  })
+
   it("stop ends the turn, and what was said is kept", async () => {
     const model = handModel()
     const { url, post } = await serving({ adapter: model.adapter })

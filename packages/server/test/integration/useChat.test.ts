@@ -278,6 +278,28 @@ describe("useChat of @ai-sdk/react", () => {
     expect((await load(url)).map(({ id }) => id)).toEqual(chat.current.messages.map(({ id }) => id))
   })
 
+  it("takes up an answer that ended between the load of the messages and the resume, also in strict mode", async () => {
+    const model = handModel()
+    const { url } = await serving({ adapter: model.adapter })
+    const before = page(url)
+    act(() => void before.current.sendMessage({ text: "Tell me" }))
+    await model.whenOpened(1)
+    const messages = await load(url)
+    model.finish("stop", "Once upon a time")
+    await waitFor(() => expect(before.current.status).toBe("ready"))
+    cleanup()
+    const after = encodeURIComponent(messages.at(-1)?.id ?? "")
+    const transport = new DefaultChatTransport({
+      api: `${url}/api/chat`,
+      prepareReconnectToStreamRequest: () => ({ api: `${url}/api/chat/c/stream?after=${after}` })
+    })
+    const options = { id: "c", messages, resume: true, transport }
+    const chat = renderHook(() => useChat(options), { reactStrictMode: true }).result
+    await waitFor(() => expect(chat.current.messages.map(textOf)).toEqual(["Tell me", "Once upon a time"]))
+    await waitFor(() => expect(chat.current.status).toBe("ready"))
+    expect((await load(url)).map(outline)).toEqual(chat.current.messages.map(outline))
+  })
+
   it("finds nothing to take up where nothing is under way", async () => {
     const { url } = await serving({ adapter: Fake.make({ script: [{ text: "Hello" }, { finish: "stop" }] }) })
     const chat = page(url, { resume: true })

@@ -10,7 +10,12 @@ import {
 } from "ai"
 import { type FormEvent, useState } from "react"
 
-const transport = new DefaultChatTransport({ api: "/api/chat" })
+/** With the last message of the page, the server sends an answer that ended while the page was loaded. */
+const transportOf = (id: string, after = "") =>
+  new DefaultChatTransport({
+    api: "/api/chat",
+    prepareReconnectToStreamRequest: () => ({ api: `/api/chat/${id}/stream?after=${encodeURIComponent(after)}` })
+  })
 
 /** A conversation: its messages, its decisions, and the field for the next message. */
 export const Conversation = ({
@@ -20,6 +25,7 @@ export const Conversation = ({
   readonly id: string
   readonly messages: Array<UIMessage>
 }) => {
+  const [transport] = useState(() => transportOf(id, initial.at(-1)?.id))
   const { messages, status, error, sendMessage, addToolApprovalResponse } = useChat({
     id,
     messages: initial,
