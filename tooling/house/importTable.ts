@@ -54,7 +54,7 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
 export const exactPeers: Readonly<Record<string, ReadonlyArray<string>>> = { cluster: ["effect"] }
 
 /** The row of every app: only apps choose a provider and a store, so they may import any foreign package. */
-export const appRow: Omit<ImportRow, "foreign"> = { ours: Object.keys(importTable), node: "all" }
+export const appRow: Omit<ImportRow, "foreign"> = { ours: [...Object.keys(importTable), "scripted"], node: "all" }
 
 /** The package a bare import names: `@troupe/otp` for `@troupe/otp/clock`. */
 export const packageOf = (specifier: string): string =>

@@ -32,6 +32,6 @@ export const roomTable: Readonly<Record<string, Floors>> = {
   "packages/react": floors(`
     format hooks observer/css | ui/parts observer/parts | ui/message | ui/call
     | ui/chat ui/lists observer/chart observer/log observer/timeline observer/tree | observer`),
-  "apps/cli": floors("options | model tools | output | chat observe"),
-  "apps/playground": floors("suggestions control | host page | cluster")
+  "apps/cli": floors("options | model output | chat observe"),
+  "apps/playground": floors("control | host page | cluster")
 }

@@ -16,8 +16,9 @@ import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
 import { Observer, type Pid, Process, System } from "@troupe/otp"
-import { makeProgressBoard, makeTools, type Progress, researchTool, startFileServer, teamOf } from "../tools/index.ts"
-import type { LiveCall } from "../output/index.ts"
+import { agents, type Progress, research, tools as own } from "@troupe/scripted"
+import { argumentText, type LiveCall } from "../output/index.ts"
+import { startFileServer } from "./fileServer.ts"
 
 /** The options of the chat. */
 export interface DemoChatOptions {
@@ -55,6 +56,8 @@ export interface DemoChat {
   readonly messages: () => ReadonlyArray<Message.Message>
   /** Whether a tool's question waits for an answer. */
   readonly waitsForAnswer: () => boolean
+  /** The question about a call that waits for a decision. */
+  readonly decision: () => string | undefined
   /** The calls that are not over. */
   readonly liveCalls: () => ReadonlyArray<LiveCall>
   /** How long a call of the running step has been running, in milliseconds. */
@@ -74,16 +77,15 @@ const instructions = (folder: string | undefined): string =>
 /** Starts the system, the file server and the chat. */
 export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: DemoChatOptions): Promise<DemoChat> => {
   const system = System.make({ name: "demo", onCrash: (report) => onNotice(`crash: ${report.message.split("\n")[0]}`) })
-  const progress = makeProgressBoard((call, report) => onProgress?.(call.name, report))
   const files = folder === undefined ? undefined : await startFileServer(system, folder)
   if (files?.started === false) onNotice(`no files: ${files.reason}`)
-  const own = makeTools({ progress })
-  const tools = [...(files?.started === true ? files.tools : []), ...own, researchTool]
+  const tools = [...(files?.started === true ? files.tools : []), ...own, research]
   const timeouts = new Map(tools.map((tool) => [tool.name, tool.timeoutMs ?? toolTimeoutMs]))
   const troupe = await Troupe.start({
     adapter,
     tools,
-    agents: teamOf(own),
+    agents,
+    permissions: { mode: "acceptEdits", ask: () => "suspend" },
     system,
     toolTimeoutMs,
     instructions: instructions(folder)
@@ -91,17 +93,27 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
   const chat = await troupe.chat("demo")
 
   const context = () => chat.getSnapshot()?.context
+  const reported = new Map<string, unknown>()
+  chat.subscribe(({ context: { toolCalls } }) => {
+    for (const { id, name, progress } of toolCalls) {
+      if (progress !== undefined && progress !== reported.get(id)) onProgress?.(name, progress as Progress)
+      reported.set(id, progress)
+    }
+    if (toolCalls.length === 0) reported.clear()
+  })
   const elapsed = (startedAt: number | undefined): number =>
     startedAt === undefined ? 0 : system.clock.now() - startedAt
 
-  /** The call of a sub-agent that asks. */
-  const asked = (): string | undefined =>
-    context()?.pendingApprovals.find(({ kind }) => kind === "question")?.toolCall.id
+  /** The first call that waits for a person. */
+  const asked = () => context()?.pendingApprovals[0]
 
-  /** Answers the question of a sub-agent, or says something. */
+  /** Answers the question of a sub-agent, decides about a call, or says something. */
   const said = (text: string): AsyncIterable<Event> => {
-    const call = asked()
-    return call === undefined ? chat.send(text) : chat.approve(call, { type: "result", value: text })
+    const wait = asked()
+    if (wait === undefined) return chat.send(text)
+    if (wait.kind === "question") return chat.approve(wait.toolCall.id, { type: "result", value: text })
+    const isAllowed = /^(?:y|yes|ok|allow)\b/i.test(text)
+    return chat.approve(wait.toolCall.id, isAllowed ? { type: "allow" } : { type: "deny", reason: text })
   }
 
   /** Waits for the chat's process (DEMO4); `undefined` when there is none in time, or when the Troupe has ended. */
@@ -137,21 +149,27 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
     tree: () => Observer.format(Observer.tree(system)),
     messages: () => chat.thread.messages,
     waitsForAnswer: () => context()?.pendingQuestion !== undefined || asked() !== undefined,
+    decision: () => {
+      const wait = asked()
+      if (wait === undefined || wait.kind === "question") return undefined
+      return `May ${wait.toolCall.name}${argumentText(wait.toolCall.arguments)} run? Answer yes, or say why not.`
+    },
     liveCalls: () =>
-      (context()?.toolCalls ?? []).flatMap(({ id, name, status, startedAt, child }): ReadonlyArray<LiveCall> =>
-        status === "done"
-          ? []
-          : [
-              {
-                id,
-                name,
-                status,
-                elapsedMs: elapsed(startedAt),
-                timeoutMs: timeouts.get(name),
-                progress: progress.of(id),
-                child: child && { agent: child.agent, text: child.text }
-              }
-            ]
+      (context()?.toolCalls ?? []).flatMap(
+        ({ id, name, status, startedAt, progress, child }): ReadonlyArray<LiveCall> =>
+          status === "done"
+            ? []
+            : [
+                {
+                  id,
+                  name,
+                  status,
+                  elapsedMs: elapsed(startedAt),
+                  timeoutMs: timeouts.get(name),
+                  progress: progress as Progress | undefined,
+                  child: child && { agent: child.agent, text: child.text }
+                }
+              ]
       ),
     elapsedMs: (toolCallId) => {
       const call = context()?.toolCalls.find(({ id }) => id === toolCallId)

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
 import { isCommand, runCommand } from "./commands.ts"
 import type { DemoChat } from "./demoChat.ts"
-import { proposals } from "../model/index.ts"
+import { proposals } from "@troupe/scripted"
 import { type Display, type Paint, reportTurn, type TurnEnd } from "../output/index.ts"
 
 /** The environment of a piped chat. */
@@ -46,6 +46,8 @@ export const runPiped = async ({
     display.line(`${paint.accent("›")} ${said}`)
     const end = await answer(said, { demo, display, paint })
     failed ||= end === "failed"
+    const decision = demo.decision()
+    if (decision !== undefined) display.line(`${paint.accent("?")} ${paint.strong(decision)}`)
     display.line("")
     return end !== "quit"
   }

@@ -86,6 +86,8 @@ export const runTerminal = async ({
     await reportTurn(events, { display: screen, paint, elapsedMs: demo.elapsedMs, now: () => performance.now() })
     turn = undefined
     screen.end()
+    const decision = demo.decision()
+    if (decision !== undefined) screen.line(`${paint.accent("?")} ${paint.strong(decision)}`)
     screen.line("")
   }
 

@@ -10,7 +10,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import type { Adapter } from "@troupe/chat/models"
 import { aiSdk } from "@troupe/providers"
 import { CliError, type CliOptions } from "../options/index.ts"
-import { scriptedModel } from "./scriptedModel.ts"
+import { scriptedModel } from "@troupe/scripted"
 
 /** A chosen model. */
 export interface ChosenModel {

@@ -5,9 +5,8 @@
  */
 import { stripVTControlCharacters } from "node:util"
 import type { ToolCallView } from "@troupe/chat/chats"
-import { outcomeOf } from "../model/index.ts"
+import { outcomeOf, type Progress } from "@troupe/scripted"
 import type { Paint } from "./paint.ts"
-import type { Progress } from "../tools/index.ts"
 
 /** A finished call and its outcome. */
 export interface FinishedCall {

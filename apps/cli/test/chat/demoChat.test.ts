@@ -1,12 +1,12 @@
 import { join } from "node:path"
 import { Message } from "@troupe/chat/messages"
 import { expect, test } from "vitest"
+import { scriptedModel } from "@troupe/scripted"
 import { runCommand } from "../../src/chat/commands.ts"
 import { startDemoChat } from "../../src/chat/demoChat.ts"
 import { appendingDisplay } from "../../src/output/display.ts"
 import { plainPaint } from "../../src/output/paint.ts"
 import { reportTurn } from "../../src/output/turnReport.ts"
-import { scriptedModel } from "../../src/model/scriptedModel.ts"
 
 test("DEMO1 without its file server the chat goes on, and says why", async () => {
   const folder = join(import.meta.dirname, "no such folder")
@@ -74,13 +74,26 @@ test("a team works side by side, shows its work, and goes on with the answer of 
   const display = appendingDisplay((written) => (text += written))
   const surroundings = { display, paint: plainPaint, elapsedMs: () => undefined, now: () => 0 }
   expect(await reportTurn(demo.send("research Oslo with the team"), surroundings)).toBe("question")
-  expect(text).toContain("  researcher ✔ slow_job(seconds: 1) → worked for 1 seconds\n")
-  expect(text).toContain("  researcher ? Before I can book a visit to Oslo: for when, and for how many?\n")
+  expect(text).toContain('  researcher ✔ weather(city: "Oslo") →')
+  expect(text).toContain("  researcher ? Who visits Oslo, and for how long?\n")
   expect(demo.waitsForAnswer()).toBe(true)
   expect(await reportTurn(demo.send("tomorrow, for two"), surroundings)).toBe("completed")
   expect(demo.waitsForAnswer()).toBe(false)
   const answer = demo.messages().slice(-1).map(Message.text)
-  expect(answer).toEqual([expect.stringContaining("The researcher for “Work 1 second on a map of Oslo” says")])
+  expect(answer).toEqual([expect.stringContaining("The researcher for “Research the weather in Oslo.” says")])
   expect(answer).toEqual([expect.stringContaining("tomorrow, for two")])
+  await demo.stop()
+})
+
+test("a call that may change something waits for a decision", async () => {
+  const demo = await withoutFiles()
+  for await (const _event of demo.send("charge 20 dollars"));
+  expect(demo.decision()).toBe("May charge(dollars: 20) run? Answer yes, or say why not.")
+  for await (const _event of demo.send("not today"));
+  expect(demo.messages().at(-1)).toMatchObject({ content: expect.stringContaining("not today") })
+  for await (const _event of demo.send("charge 20 dollars"));
+  for await (const _event of demo.send("yes"));
+  expect(demo.messages().at(-1)).toMatchObject({ content: "charge says: charged 20 dollars" })
+  expect(demo.waitsForAnswer()).toBe(false)
   await demo.stop()
 })

@@ -1,10 +1,10 @@
 import { PassThrough } from "node:stream"
 import { expect, test } from "vitest"
+import { scriptedModel } from "@troupe/scripted"
 import { startDemoChat } from "../../src/chat/demoChat.ts"
 import { runPiped } from "../../src/chat/piped.ts"
 import { appendingDisplay } from "../../src/output/display.ts"
 import { plainPaint } from "../../src/output/paint.ts"
-import { scriptedModel } from "../../src/model/scriptedModel.ts"
 
 test("a piped chat that is ended before its first question asks nothing itself, and writes nothing", async () => {
   const adapter = scriptedModel({ folder: import.meta.dirname, wordDelayMs: 0 })

@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream"
 import { stripVTControlCharacters } from "node:util"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { scriptedModel } from "@troupe/scripted"
 import { type DemoChat, startDemoChat } from "../../src/chat/demoChat.ts"
 import { plainPaint } from "../../src/output/paint.ts"
-import { scriptedModel } from "../../src/model/scriptedModel.ts"
 import { runTerminal } from "../../src/chat/terminal.ts"
 
 const ctrlC = "\u0003"

@@ -1,12 +1,10 @@
 import { Chat, Engine, Fake } from "@troupe/chat"
 import type { ChatOptions } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
+import { scriptedModel, tools } from "@troupe/scripted"
 import { describe, expect, test } from "vitest"
 import { appendingDisplay } from "../../src/output/display.ts"
 import { plainPaint } from "../../src/output/paint.ts"
-import { makeProgressBoard } from "../../src/tools/progress.ts"
-import { scriptedModel } from "../../src/model/scriptedModel.ts"
-import { makeTools } from "../../src/tools/tools.ts"
 import { reportTurn, type TurnEnd } from "../../src/output/turnReport.ts"
 
 const scripted = scriptedModel({ folder: "/home/ada", wordDelayMs: 0 })
@@ -18,7 +16,6 @@ const shown = async (
   options: ChatOptions = {}
 ): Promise<{ readonly end: TurnEnd; readonly text: string }> => {
   let text = ""
-  const tools = makeTools({ progress: makeProgressBoard(), pause: () => Promise.resolve() })
   const turn = await Chat.stream(Engine.make({ adapter, tools }), [Message.user(said)], options)
   const display = appendingDisplay((written) => (text += written))
   const end = await reportTurn(turn, { display, paint: plainPaint, elapsedMs: () => undefined, now: () => 0 })
@@ -48,7 +45,7 @@ describe("a turn on the display", () => {
   test("shows a crash as that call's error", async () => {
     const { end, text } = await shown("crash a tool")
     expect(end).toBe("completed")
-    expect(text).toContain("crashed: the handler of slow_job raised: the job broke after part 2 of 4")
+    expect(text).toContain("crashed: the handler of crash raised: the tool broke, as asked")
     expect(text).toContain("the chat goes on")
   })
 

@@ -1,7 +1,8 @@
 /** A program: one node of the cluster, until it gets SIGTERM or the parent ends. */
 import { Cluster } from "@troupe/cluster"
+import { scriptedModel } from "@troupe/scripted"
 import { postgres } from "@troupe/store"
-import { conversations, scriptedModel, servePlayground } from "../host/index.ts"
+import { conversations, servePlayground } from "../host/index.ts"
 import { givenOptions, say, whenParentEnds } from "./parent.ts"
 
 /** The options of this program. A node that is started again has the ports that it had. */

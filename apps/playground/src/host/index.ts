@@ -1,3 +1,2 @@
 /** The chats of the playground, and their server. */
 export { conversations, servePlayground } from "./playground.ts"
-export { scriptedModel } from "./scriptedModel.ts"

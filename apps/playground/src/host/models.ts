@@ -8,7 +8,7 @@ import { createGoogle } from "@ai-sdk/google"
 import { createOpenAI } from "@ai-sdk/openai"
 import type { Adapter } from "@troupe/chat/models"
 import { aiSdk } from "@troupe/providers"
-import { scriptedModel } from "./scriptedModel.ts"
+import { scriptedModel } from "@troupe/scripted"
 
 /** A model with the name that a message chooses it by, and its name for people. */
 export interface OfferedModel {

@@ -9,13 +9,12 @@ import { Memory } from "@troupe/chat/memory"
 import type { Store } from "@troupe/chat/store"
 import type { ToolExecutor } from "@troupe/chat/tools"
 import { System } from "@troupe/otp"
+import { agents, research, tools } from "@troupe/scripted"
 import { Server } from "@troupe/server"
 import { type Listening, listen } from "@troupe/server/Node"
 import { startHotel } from "./hotel.ts"
 import type { OfferedModel } from "./models.ts"
 import { pagesOf } from "./pages.ts"
-import { agents, research } from "./team.ts"
-import { tools } from "./tools.ts"
 
 /** The options of the playground. `pages` is the folder of the built page; without it only the chats are served. */
 export interface PlaygroundOptions {

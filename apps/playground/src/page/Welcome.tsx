@@ -1,5 +1,8 @@
+import { suggestions } from "@troupe/scripted/suggestions"
 import { type ReactNode, useState } from "react"
-import { suggestions } from "../suggestions/index.ts"
+
+/** The phrases for the tools of the page: it has no files. */
+const offered = suggestions.filter(({ tool }) => tool === undefined || tool === "book_room")
 
 /** What an empty conversation shows: what this is, and phrases to begin with. */
 export const Welcome = ({ onChoose }: { readonly onChoose: (text: string) => Promise<unknown> }): ReactNode => {
@@ -12,7 +15,7 @@ export const Welcome = ({ onChoose }: { readonly onChoose: (text: string) => Pro
         <a href="https://troupe.example/coming-from-elixir">Erlang and Elixir</a>. Watch it, cancel it, kill it.
       </p>
       <ul>
-        {suggestions.map(({ text, shows }) => (
+        {offered.map(({ text, shows }) => (
           <li key={text}>
             <button
               type="button"

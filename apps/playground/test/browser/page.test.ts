@@ -10,7 +10,7 @@ let playground: Playground
 const converse = async (page: Page): Promise<void> => {
   await page.locator(".troupe-composer textarea").fill("Crash a tool and look at the weather in Rome")
   await page.keyboard.press("Enter")
-  await page.locator(".troupe-message").getByText("Here is what came of it").waitFor()
+  await page.locator(".troupe-message").getByText("The crash call crashed").waitFor()
   await page.locator('.troupe-status[data-phase="idle"]').waitFor()
 }
 

@@ -48,7 +48,7 @@ describe("a team in the page", inBrowser, () => {
     await picture(page, "team-killed")
 
     playground.goOn()
-    const question = page.getByRole("region", { name: "Decision about ask_person" })
+    const question = page.getByRole("region", { name: "Decision about ask" })
     await question.waitFor()
     await settles(page, "awaitingApproval")
     expect(await problems(page)).toEqual([])

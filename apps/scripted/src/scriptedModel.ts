@@ -8,41 +8,41 @@
 import { Fake } from "@troupe/chat"
 import { Message, type ToolCall } from "@troupe/chat/messages"
 import type { Adapter, Request } from "@troupe/chat/models"
-import { type AnsweredCall, describeCall, foundPaths } from "./answers.ts"
+import { type AnsweredCall, describeCall, foundPaths, outcomeOf } from "./answers.ts"
 import { plan, type PlannedCall } from "./planner.ts"
+import { suggestions } from "./suggestions.ts"
+import { researched } from "./teamScript.ts"
 
 /** The options of the scripted model. */
 export interface ScriptedModelOptions {
-  /** The folder with the files. */
-  readonly folder: string
+  /** The folder with the files. Default: none. */
+  readonly folder?: string | undefined
   /** Milliseconds between two words; 0 for none. */
   readonly wordDelayMs: number
 }
 
-/** The help text, and the reply to an unknown request. */
-export const abilities = [
-  "I am a small scripted model, so that you can see Troupe work without an API key. Try one of these, or several at once:",
-  "  list the files here             read package.json",
-  "  search for main and read it     what is 12 * (3 + 4)",
-  "  book a table                    (a tool asks you back)",
-  "  run the slow tool               (progress, Ctrl-C cancels)",
-  "  let a tool time out             crash a tool",
-  "  research Oslo with the team     (two researchers, one of them asks)",
-  "With an API key in the environment, or --model provider:id, a real model answers instead."
-].join("\n")
+/** The reply to an unknown request: what a person can say to a program with these tools. */
+export const abilities = (tools: ReadonlySet<string>): string =>
+  [
+    "I am a small scripted model, so that you can see Troupe work without an API key. Try one of these, or several at once:",
+    "",
+    ...suggestions.flatMap(({ text, tool }) => (tool === undefined || tools.has(tool) ? [`- ${text}`] : [])),
+    "",
+    "With an API key in the environment a real model answers instead."
+  ].join("\n")
 
-/** What a person can write first, and what it shows. */
-export const proposals: ReadonlyArray<{ readonly text: string; readonly shows: string }> = [
-  { text: "list the files here, and what is 12 * (3 + 4)", shows: "two tools beside each other" },
-  { text: "run the slow tool, and crash a tool", shows: "progress, and a crash that disturbs nothing" },
-  { text: "book a table", shows: "a tool that asks you back" }
-]
+const story = [
+  "Once there was a lighthouse keeper who wrote down every ship that passed.",
+  "One night a ship passed that was in no register, and he wrote it down all the same.",
+  "In the morning the line was gone; in the evening the ship came back.",
+  "He asked its name over the water. It answered with his own.",
+  "So he lit the lamp twice, as one does for friends, and the fog took both of them kindly.",
+  "People say the lamp still lights twice when somebody is expected."
+].join(" ")
 
 /** The scripted model as an adapter. */
-export const scriptedModel = (options: ScriptedModelOptions): Adapter.Adapter => {
-  const fake = Fake.make({
-    respond: (request) => script(respond(request, options.folder), request, options.wordDelayMs)
-  })
+export const scriptedModel = ({ folder = "", wordDelayMs }: ScriptedModelOptions): Adapter.Adapter => {
+  const fake = Fake.make({ respond: (request) => script(respond(request, folder), request, wordDelayMs) })
   return { name: "scripted", stream: fake.stream }
 }
 
@@ -55,8 +55,11 @@ export interface Reply {
 /** The model's answer to a request. */
 export const respond = (request: Pick<Request, "messages" | "tools">, folder: string): Reply => {
   const turn = readTurn(request.messages)
-  const requested = plan(turn.asked)
   const known = new Set(request.tools.map((declared) => declared.name))
+  const results = turn.steps.flat().map(({ content }) => saidBy(content))
+  const notes = researched(turn.asked, turn.answer === undefined ? results : [turn.answer])
+  if (notes !== undefined) return { text: notes.text, calls: numbered(notes.calls, request.messages) }
+  const requested = plan(turn.asked)
   const missing = [...new Set(requested.calls.filter((call) => !known.has(call.name)).map((call) => call.name))]
   const apology = missing.length === 0 ? [] : [`I have no ${missing.join(", ")} here, so I leave that part out.`]
   if (turn.answer !== undefined) {
@@ -68,7 +71,7 @@ export const respond = (request: Pick<Request, "messages" | "tools">, folder: st
   if (first === undefined) {
     const calls = requested.calls.filter((call) => known.has(call.name))
     if (calls.length > 0) return { text: leadIn(calls.length), calls: numbered(calls, request.messages) }
-    return { text: apology.length > 0 ? apology.join("") : greeting(turn.asked), calls: [] }
+    return { text: apology.length > 0 ? apology.join("") : unplanned(turn.asked, known), calls: [] }
   }
   if (requested.readFound && later.length === 0 && known.has("read_text_file")) {
     const found = first
@@ -116,8 +119,18 @@ const textOf = (message: Message.Message | undefined): string => (message === un
 
 const leadIn = (calls: number): string => (calls === 1 ? "" : `I will do these ${calls} things side by side.`)
 
-const greeting = (asked: string): string =>
-  /^(?:hi|hello|hey|good (?:morning|day|evening))\b/i.test(asked.trim()) ? `Hello! ${abilities}` : abilities
+/** The reply to a request without calls. */
+const unplanned = (asked: string, tools: ReadonlySet<string>): string => {
+  if (/\bstory\b/i.test(asked)) return story
+  const isGreeting = /^(?:hi|hello|hey|good (?:morning|day|evening))\b/i.test(asked.trim())
+  return isGreeting ? `Hello! ${abilities(tools)}` : abilities(tools)
+}
+
+/** The text of a result, or its error. */
+const saidBy = (content: string): string => {
+  const outcome = outcomeOf(content)
+  return outcome.failed ? outcome.error : outcome.text
+}
 
 const numbered = (
   calls: ReadonlyArray<PlannedCall>,

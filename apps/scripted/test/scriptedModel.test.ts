@@ -1,7 +1,7 @@
 import { Message, type ToolCall } from "@troupe/chat/messages"
 import type { Request } from "@troupe/chat/models"
 import { describe, expect, test } from "vitest"
-import { abilities, respond } from "../../src/model/scriptedModel.ts"
+import { abilities, respond } from "../src/scriptedModel.ts"
 
 const declared = (...names: ReadonlyArray<string>): Array<Request["tools"][number]> =>
   names.map((name) => ({ name, description: "", schema: {} }))
@@ -115,8 +115,23 @@ describe("the scripted model", () => {
     expect(reply([Message.user("list the files here and 1+1")], tools).calls).toHaveLength(1)
   })
 
-  test("lists its abilities when it does not understand", () => {
-    expect(reply([Message.user("write me a poem")])).toEqual({ text: abilities, calls: [] })
-    expect(reply([Message.user("hello")]).text).toBe(`Hello! ${abilities}`)
+  test("lists what its tools can do when it does not understand", () => {
+    const all = abilities(new Set(everyTool.map(({ name }) => name)))
+    expect(reply([Message.user("write me a poem")])).toEqual({ text: all, calls: [] })
+    expect(reply([Message.user("hello")]).text).toBe(`Hello! ${all}`)
+    expect(all).toContain("- List the files here")
+    expect(reply([Message.user("hello")], declared("weather")).text).not.toContain("List the files here")
+  })
+
+  test("works as a researcher: it looks at the weather, and asks a person", () => {
+    const task = Message.user("Research the weather in Oslo.")
+    expect(reply([task]).calls).toEqual([call("call_1", "weather", { city: "Oslo" })])
+    const looked = Message.assistant("", [call("call_1", "weather", { city: "Oslo" })])
+    expect(reply([task, looked, Message.toolResult("call_1", "9 °C in Oslo")]).text).toContain("9 °C in Oslo")
+    const visit = Message.user("Research the visit in Oslo.")
+    expect(reply([visit]).calls.map(({ name }) => name)).toEqual(["ask"])
+    const asked = Message.assistant("", [call("call_1", "ask", { question: "who?" })])
+    const waiting = Message.toolResult("call_1", "<awaiting user response>")
+    expect(reply([visit, asked, waiting, question("who?"), Message.user("we two")]).text).toContain("“we two”")
   })
 })

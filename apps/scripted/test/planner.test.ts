@@ -1,10 +1,18 @@
 import { describe, expect, test } from "vitest"
-import { mostCalls, plan } from "../../src/model/planner.ts"
+import { mostCalls, plan } from "../src/planner.ts"
+import { suggestions } from "../src/suggestions.ts"
 
 /** The calls of a plan in short: the tool's name and its telling argument. */
 const calls = (text: string): ReadonlyArray<string> =>
   plan(text).calls.map(({ name, arguments: given }) => {
-    const notifying = given["expression"] ?? given["pattern"] ?? given["seconds"] ?? given["question"] ?? given["path"]
+    const notifying =
+      given["expression"] ??
+      given["city"] ??
+      given["dollars"] ??
+      given["pattern"] ??
+      given["seconds"] ??
+      given["question"] ??
+      given["path"]
     return `${name} ${String(notifying)}`
   })
 
@@ -31,7 +39,11 @@ describe("plan", () => {
     ["run the slow tool", "slow_job 3"],
     ["wait for 2 seconds", "slow_job 2"],
     ["let a tool time out", "slow_job 60"],
-    ["crash a tool", "slow_job 1"],
+    ["crash a tool", "crash undefined"],
+    ["run the stubborn tool", "stubborn 6"],
+    ["charge 20 dollars", "charge 20"],
+    ["reserve a hotel room", "book_room undefined"],
+    ["look at the weather in Rome", "weather Rome"],
     ["book a table", "ask Before I can book a table: for when, and for how many?"]
   ])("%s is one call", (text, call) => {
     expect(calls(text)).toEqual([call])
@@ -63,9 +75,17 @@ describe("plan", () => {
     expect(plan("read a.txt")).toMatchObject({ readFound: false })
   })
 
-  test("a crash is asked for, not guessed", () => {
-    expect(plan("crash a tool").calls[0]?.arguments).toEqual({ seconds: 1, crash: true })
-    expect(plan("run the slow tool").calls[0]?.arguments).toEqual({ seconds: 3 })
+  test("the weather of several cities is a call for each", () => {
+    expect(calls("What's the weather in Oslo, Lima and Kyoto?")).toEqual([
+      "weather Oslo",
+      "weather Lima",
+      "weather Kyoto"
+    ])
+    expect(calls("Crash a tool and look at the weather in Rome")).toEqual(["crash undefined", "weather Rome"])
+  })
+
+  test("each suggestion is understood", () => {
+    for (const { text } of suggestions.slice(0, -1)) expect(calls(text)).not.toEqual([])
   })
 
   test.each(["hello", "what is the time", "", "thanks!", "tell me about cats"])("%j is no call", (text) => {

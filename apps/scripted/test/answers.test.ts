@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { describeCall, foundPaths, outcomeOf } from "../../src/model/answers.ts"
+import { describeCall, foundPaths, outcomeOf } from "../src/answers.ts"
 
 const said = (name: string, args: Readonly<Record<string, unknown>>, content: string): string =>
   describeCall({ name, arguments: args, content }, "/home/ada")

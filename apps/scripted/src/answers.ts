@@ -42,6 +42,8 @@ export const describeCall = (call: AnsweredCall, folder: string): string => {
       return `${argument(call, "expression")} = ${outcome.text}`
     case "slow_job":
       return `The slow job is done: it ${outcome.text}.`
+    case "weather":
+      return outcome.text
     case "research":
       return `The researcher for “${argument(call, "input")}” says: ${outcome.text}`
     default:

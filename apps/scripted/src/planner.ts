@@ -117,9 +117,11 @@ const searchFor = (word: string, path: string): PlannedCall => ({
   }
 })
 
-const slowJob = (seconds: number, crash = false): PlannedCall => ({
-  name: "slow_job",
-  arguments: crash ? { seconds, crash } : { seconds }
+const slowJob = (seconds: number): PlannedCall => ({ name: "slow_job", arguments: { seconds } })
+
+const weatherIn = (city: string): PlannedCall => ({
+  name: "weather",
+  arguments: { city: city.replaceAll(/[^\p{L}\s-]/gu, "").trim() || "Oslo" }
 })
 
 const secondsIn = (clause: string): number | undefined => {
@@ -144,7 +146,7 @@ const expressionIn = (clause: string): string | undefined => {
 
 const crash: Rule = {
   matches: (clause) => /\b(?:crash(?:es)?|explode|blow up)\b/i.test(clause),
-  calls: () => [slowJob(1, true)]
+  calls: () => [{ name: "crash", arguments: {} }]
 }
 
 const timeout: Rule = {
@@ -204,15 +206,50 @@ const sum: Rule = {
   calls: (clause) => [{ name: "calculate", arguments: { expression: expressionIn(clause) ?? "" } }]
 }
 
+const weather: Rule = {
+  matches: (clause) => /\bweather\b/i.test(clause),
+  calls: (clause) => [weatherIn(/\b(?:in|of|for)\s+(.+)$/i.exec(clause)?.[1] ?? "")],
+  more: (word) => [weatherIn(word)]
+}
+
+const stubborn: Rule = {
+  matches: (clause) => /\bstubborn\b/i.test(clause),
+  calls: () => [{ name: "stubborn", arguments: { seconds: 6 } }]
+}
+
+const charge: Rule = {
+  matches: (clause) => /\b(?:charge|pay)\b/i.test(clause),
+  calls: (clause) => [{ name: "charge", arguments: { dollars: Number(/\d+/.exec(clause)?.[0] ?? 20) } }]
+}
+
+const hotel: Rule = {
+  matches: (clause) => /\bhotel\b/i.test(clause),
+  calls: () => [{ name: "book_room", arguments: {} }]
+}
+
 const team: Rule = {
   matches: (clause) => /\bwith (?:the|a|my|your) team\b/i.test(clause),
   calls: (clause) => {
     const place = /^research\s+(.+?)\s+with\b/i.exec(clause)?.[1] ?? "Oslo"
-    return [`Work 1 second on a map of ${place}`, `Book a visit to ${place}`].map((input) => ({
+    return ["the weather", "the visit"].map((what) => ({
       name: "research",
-      arguments: { input }
+      arguments: { input: `Research ${what} in ${place}.` }
     }))
   }
 }
 
-const rules: ReadonlyArray<Rule> = [team, search, read, list, crash, timeout, slow, ask, sum]
+const rules: ReadonlyArray<Rule> = [
+  team,
+  weather,
+  stubborn,
+  charge,
+  hotel,
+  search,
+  read,
+  list,
+  crash,
+  timeout,
+  slow,
+  ask,
+  sum
+]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { calculate } from "../../src/tools/calculator.ts"
+import { calculate } from "../src/calculator.ts"
 
 const value = (expression: string): number | string => {
   const result = calculate(expression)

@@ -1,2 +1,0 @@
-/** The messages that the playground suggests. */
-export { suggestions } from "./suggestions.ts"

@@ -1,0 +1,6 @@
+/** The model without a key of the demo and the playground, and the tools and the team that it works with. */
+export { outcomeOf } from "./answers.ts"
+export { scriptedModel } from "./scriptedModel.ts"
+export { proposals, type Suggestion, suggestions } from "./suggestions.ts"
+export { agents, research } from "./team.ts"
+export { type Progress, tools } from "./tools.ts"
