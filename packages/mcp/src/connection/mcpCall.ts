@@ -36,6 +36,8 @@ export interface McpCall extends Pick<Tool.ToolContext, "toolCall" | "signal" | 
   readonly key: string
   /** Whether the call can wait for the answers of a person. */
   readonly mayWait: boolean
+  /** Whether a server of the older protocol is asked to make a task of the call. */
+  readonly asTask: boolean
   /** Sends a request of the server to the model of the chat. */
   readonly sample: (params: SampleParams, cancel?: AbortSignal) => Promise<CreateMessageResult>
   /** The answers that the call goes on with. */

@@ -15,6 +15,7 @@ import { elicited, isAskable } from "./elicitation.ts"
 import type { SampleParams } from "./mcpCall.ts"
 import type { McpOptions, McpRoot } from "./mcpServer.ts"
 import type { OpenCalls } from "./openCalls.ts"
+import { tasksExtension } from "./tasks.ts"
 
 /** How long changes of a list are collected before it is read again. */
 const changesWaitMs = 50
@@ -41,7 +42,8 @@ export const clientFor = (
   const capabilities: ClientCapabilities = {
     ...(elicit === false ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
     ...(roots === undefined ? {} : { roots: { listChanged: true } }),
-    ...(sampling === undefined ? {} : { sampling: {} })
+    ...(sampling === undefined ? {} : { sampling: {} }),
+    extensions: { [tasksExtension]: {} }
   }
   const onChanged = (_: unknown, tools: ReadonlyArray<Tool> | null): void =>
     void (tools !== null && toolsChanged(tools))

@@ -31,6 +31,7 @@ import { type OpenTransport, transportOf } from "./mcpTransport.ts"
 import { OpenCalls, type OpenRequest } from "./openCalls.ts"
 import type { McpOptions, McpRoot, McpServerParams } from "./mcpServer.ts"
 import { questionAbout, refused, verdictOn } from "./sampling.ts"
+import { callAsTask, taskIn, taskResult, withTasks } from "./tasks.ts"
 import { isSignIn, type SignInProvider, signInPage, SignInRequired } from "./signIn.ts"
 
 /** The maximum of the SDK: calls have deadlines of their own. */
@@ -144,12 +145,20 @@ export class McpConnection {
     let more = answered?.state.again === true ? undefined : inputOf(answered?.state, await this.#answersTo(call))
     for (let round = 0; round <= mostRounds; round++) {
       const params = { name, arguments: args, ...this.#logMeta(), ...more }
-      const send = () => this.ask<unknown>((client) => client.callTool(params, options))
+      const send = () =>
+        this.ask<unknown>((client) =>
+          call.asTask && client.getProtocolEra() === "legacy"
+            ? callAsTask(client, params, options)
+            : client.callTool(params, options)
+        )
       const result = await this.#askedFirst(call, send)
       if (result instanceof UrlElicitationRequiredError || result instanceof SignInRequired) {
         const requests = Object.fromEntries(this.#pagesOf(result).map((asked, at) => [`page${at}`, asked]))
         return { type: "asks", requests, state: { again: true, signIn: result instanceof SignInRequired } }
       }
+      const task = taskIn(result)
+      if (task !== undefined)
+        return { type: "result", result: await this.ask((client) => taskResult(client, task, options)) }
       if (!isInputRequiredResult(result)) return { type: "result", result: result as CallToolResult }
       const { requests, state } = await embeddedIn(result, {
         roots: { roots: this.#roots.map((root) => ({ ...root })) },
@@ -239,6 +248,7 @@ export class McpConnection {
     this.#open = open
     const ours = (): boolean => this.#client === client
     await client.connect(open.transport, { timeout: this.#timeoutMs, ...(prior === undefined ? {} : { prior }) })
+    withTasks(open.transport)
     if (this.#closing !== undefined) await client.close()
     client.onclose = () => ours() && this.#lose()
     client.onerror = (error) => ours() && /reconnection attempts/i.test(error.message) && this.#lose(error)

@@ -59,6 +59,11 @@ export interface McpToolSettings {
   readonly timeoutMs?: number | undefined
   /** How long one call may go without progress, in milliseconds. Default: that of the chat. */
   readonly idleTimeoutMs?: number | undefined
+  /**
+   * When a call is a background task of the chat. The server then makes a task of the protocol of it, if it can. Default: `true` for a tool
+   * whose server requires tasks, else never.
+   */
+  readonly background?: true | { readonly afterMs: number } | undefined
   /** Whether the model finds the tool with `find_tools` before it gets it. Default: `deferred` of the server. */
   readonly deferred?: boolean | undefined
 }

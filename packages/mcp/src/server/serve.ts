@@ -14,7 +14,7 @@ import {
   McpServer,
   type McpServerOptions
 } from "@modelcontextprotocol/server"
-import { serveStdio } from "@modelcontextprotocol/server/stdio"
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
 import type { RunningTroupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
 import { agentOutput, agentSchema, callAgent } from "./agentTool.ts"
@@ -23,6 +23,7 @@ import { forPages } from "./origins.ts"
 import { callTool } from "./plainTool.ts"
 import { type McpCaller, type McpServeOptions, ownedId, type Serving } from "./served.ts"
 import { Sessions } from "./sessions.ts"
+import { Tasks, withWishes } from "./tasks.ts"
 
 /** Agents and tools that MCP clients can use. `listen` of `@troupe/server/Node` takes it. */
 export interface McpService {
@@ -71,7 +72,8 @@ export const serve = (troupe: RunningTroupe, options: McpServeOptions): McpServi
   const bound = maxBodyBytes === undefined ? {} : { maxRequestBodySize: maxBodyBytes }
   const closing = new AbortController()
   const sessions = new Sessions(serverFor)
-  const serving = (caller: McpCaller): Serving => ({ troupe, options, caller, closing: closing.signal })
+  const tasks = new Tasks()
+  const serving = (caller: McpCaller): Serving => ({ troupe, options, caller, tasks, closing: closing.signal })
   const modern = createMcpHandler(({ authInfo }) => serverFor(serving(authInfo?.extra?.["caller"] as McpCaller)), {
     legacy: "reject",
     ...bound
@@ -94,7 +96,9 @@ export const serve = (troupe: RunningTroupe, options: McpServeOptions): McpServi
     fetch: (request, caller) =>
       caller === undefined ? forPages(request, options, () => answered(request)) : answered(request, caller),
     stdio: (caller = { owner: "stdio" }) => {
-      const handle = serveStdio(() => serverFor(serving(caller)))
+      const transport = new StdioServerTransport()
+      const handle = serveStdio(() => serverFor(serving(caller)), { transport })
+      withWishes(transport)
       open.add(handle)
       return handle
     },
@@ -120,10 +124,13 @@ const serverFor = (serving: Serving): McpServer => {
   for (const [tool, agent] of Object.entries(agents)) {
     const inputSchema = fromJsonSchema<Parameters<typeof callAgent>[3]>(agentSchema)
     const outputSchema = fromJsonSchema(agentOutput)
-    server.registerTool(tool, { description: agent.description, inputSchema, outputSchema }, (args, context) =>
-      callAgent(serving, agent, server, args, context)
+    const about = { description: agent.description, inputSchema, outputSchema }
+    const registered = server.registerTool(tool, about, (args, context) =>
+      serving.tasks.run(serving, context, (within) => callAgent(serving, agent, server, args, within))
     )
+    registered.execution = { taskSupport: "optional" }
   }
+  if (Object.keys(agents).length > 0) serving.tasks.addTo(server, serving)
   for (const tool of tools) {
     const inputSchema = fromJsonSchema<Record<string, unknown>>(tool.schema, unchecked)
     const annotations = { readOnlyHint: tool.effect === "read" }

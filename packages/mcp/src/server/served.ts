@@ -2,6 +2,7 @@
 import type { McpServer } from "@modelcontextprotocol/server"
 import type { RunningTroupe } from "@troupe/chat"
 import type { Tool } from "@troupe/chat/tools"
+import type { Tasks } from "./tasks.ts"
 
 /** A caller of the server. */
 export interface McpCaller {
@@ -62,6 +63,11 @@ export interface McpServeOptions {
   readonly maxSessions?: number | undefined
   /** How long a session without a request is kept when others need its place, in milliseconds. Default: 1,800,000. */
   readonly sessionIdleMs?: number | undefined
+  /**
+   * How long a call of an agent may last before it becomes a task of the protocol, for a client of the newer protocol that takes tasks, in
+   * milliseconds. A client of the older protocol asks for a task itself. Default: 10,000.
+   */
+  readonly taskAfterMs?: number | undefined
   /** The most bytes of a request's body. Default: 4,194,304. */
   readonly maxBodyBytes?: number | undefined
 }
@@ -71,6 +77,7 @@ export interface Serving {
   readonly troupe: RunningTroupe
   readonly options: McpServeOptions
   readonly caller: McpCaller
+  readonly tasks: Tasks
   /** Aborted when the server closes. */
   readonly closing: AbortSignal
 }

@@ -16,6 +16,7 @@ import {
 } from "@modelcontextprotocol/server"
 import { System } from "@troupe/otp"
 import type { Serving } from "./served.ts"
+import { withWishes } from "./tasks.ts"
 
 interface Session {
   readonly owner: string
@@ -67,6 +68,7 @@ export class Sessions {
       onsessioninitialized: (id) => void this.#all.set(id, { owner: caller.owner, server, transport, usedAt })
     })
     await server.connect(transport)
+    withWishes(transport)
     server.server.onclose = () => transport.sessionId !== undefined && this.#all.delete(transport.sessionId)
     const response = await transport.handleRequest(request)
     // Only the first request of a client begins a session.

@@ -39,7 +39,7 @@ export interface About extends Pick<McpOptions, "prefix" | "bounds" | "tool" | "
 /** The handler of a tool. */
 export const handlerOf = (
   tool: McpTool,
-  { server, bounds, writes, gone }: About & { readonly writes: boolean },
+  { server, bounds, writes, asTask, gone }: About & { readonly writes: boolean; readonly asTask: boolean },
   call: Call
 ): NonNullable<Tool.Tool["handler"]> => {
   const output = tool.outputSchema === undefined ? undefined : jsonSchema(boundedSchema(tool.outputSchema, bounds))
@@ -69,6 +69,7 @@ export const handlerOf = (
         progress,
         toolCall,
         key,
+        asTask,
         mayWait: waitFor !== undefined && ends === undefined,
         sample: samplerOf(context),
         answered: before && answers && { answers, state: before.state, returned: returnedIn(answered?.decisions) }

@@ -28,14 +28,17 @@ export const toolsOf = (listed: ReadonlyArray<McpTool>, about: About, call: Call
     if (settings === false) return []
     const { deferred = about.deferred, ...given } = settings
     const reads = annotations.readOnlyHint === true
-    const { effect = reads ? "read" : "write" } = given
+    const { taskSupport } = tool.execution ?? {}
+    const { effect = reads ? "read" : "write", background = taskSupport === "required" ? true : undefined } = given
+    const asTask = taskSupport === "required" || (taskSupport === "optional" && background !== undefined)
     return withSchema(boundedSchema(tool.inputSchema, about.bounds), {
       name: names.get(tool.name) ?? tool.name,
       description,
-      handler: handlerOf(tool, { ...about, writes: effect === "write" }, call),
+      handler: handlerOf(tool, { ...about, writes: effect === "write", asTask }, call),
       onUnknown: annotations.idempotentHint === true ? "retry" : "ask",
       ...given,
       effect,
+      background,
       ...(deferred === true && { deferred: { group: about.server } }),
       metadata: {
         mcp: {

@@ -10,6 +10,7 @@ const call: McpCall = {
   args: {},
   key: "k",
   mayWait: true,
+  asTask: false,
   sample: () => Promise.reject(new Error("no model")),
   signal,
   progress: () => {},

@@ -57,7 +57,7 @@ describe.each([
   ["streamable HTTP", () => overHttp("streamableHttp", "/mcp")],
   ["the older HTTP and SSE", () => overHttp("sse", "/sse")]
 ] as const)("the official server that has everything, over %s", (_, open) => {
-  test("has tools, resources, prompts, progress, questions, roots and logs", async () => {
+  test("has tools, resources, prompts, progress, questions, roots, logs and tasks", async () => {
     const { server, close } = await open()
     ends.push(close)
     const asked: Array<string> = []
@@ -85,6 +85,12 @@ describe.each([
     expect(await call(mcp, "trigger-long-running-operation", steps, { progress })).toMatchObject({ type: "ok" })
     // The SDK discards progress that arrives with the result.
     expect(reported[0]).toMatchObject({ progress: 1, total: 2 })
+    const research = mcp.tools.find(({ name }) => name === "simulate-research-query")
+    expect(research?.background).toMatchObject({ afterMs: 0 })
+    expect(await call(mcp, "simulate-research-query", { topic: "bees" })).toMatchObject({
+      type: "ok",
+      value: expect.stringContaining("bees") as string
+    })
     const listed = await mcp.resources()
     expect(listed.length).toBeGreaterThan(5)
     const [first] = listed
