@@ -1,11 +1,13 @@
 import { spawnSync } from "node:child_process"
-import { mkdtempDisposableSync, readFileSync } from "node:fs"
+import { mkdtempDisposableSync, readdirSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import { rewriteAssertions } from "../../doctest/assertions.ts"
+import { writeExampleProject } from "../../doctest/exampleProject.ts"
 import { docCommentExamples, markdownExamples } from "../../doctest/examples.ts"
+import { readText } from "../../house/workspace.ts"
 
 const ticks = "```"
 const runnable = `${ticks}ts import.meta.vitest`
@@ -114,6 +116,17 @@ const runExamples = () => {
   const outcomes = testResults.flatMap((file) => file.assertionResults)
   return { status, outcomes: outcomes.map((one) => `${one.status} ${one.title.replace(/^.*\//, "")}`).toSorted() }
 }
+
+test("each example is a file of the strict program that the type check compiles", () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "troupe-examples-"))
+  writeExampleProject(folder.path)
+  const [example] = markdownExamples(readText("README.md"))
+  const written = readFileSync(join(folder.path, `README.md.${example?.line}.ts`), "utf8")
+  expect(written).toBe(`${example?.code}\nexport {}\n`)
+  const names = readdirSync(folder.path)
+  expect(names.some((name) => /^docs_react\.md\.\d+\.tsx$/.test(name))).toBe(true)
+  expect(names.some((name) => name.startsWith("packages_otp_src_server_GenServer.ts."))).toBe(true)
+})
 
 test("DOC1. each example passes or fails by itself, and one that fails fails the run", () => {
   expect(runExamples()).toEqual({

@@ -56,8 +56,10 @@ export interface McpService {
  *   agents: { helper: { description: "Helps" } },
  *   authorize: () => ({ owner: "anna" })
  * })
- * const fetch = (url, init) => service.fetch(new Request(url, init))
- * const client = await Mcp.start(troupe.system, { url: "http://localhost/mcp", fetch })
+ * const client = await Mcp.start(troupe.system, {
+ *   url: "http://localhost/mcp",
+ *   fetch: (url, init) => service.fetch(new Request(url, init))
+ * })
  * client.tools.map(({ name }) => name) // => ["helper"]
  * await service.close()
  * await troupe.stop()

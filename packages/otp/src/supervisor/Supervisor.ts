@@ -211,7 +211,13 @@ export const child = <C extends Children = Children, const Id extends string = s
   id: IdOf<C, Id>
 ): ChildOf<C, Id> | undefined => childById(supervisor, id) as ChildOf<C, Id> | undefined
 
-/** Makes the address of a child, resolved at each use: it stays valid after restarts. */
+/**
+ * Makes the address of a child, resolved at each use: it stays valid after restarts.
+ *
+ * **Gotchas**
+ *
+ * Until the child is restarted, a call of the address rejects with `CallExit` (`noproc`).
+ */
 export const via = <C extends Children = Children, const Id extends string = string>(
   supervisor: SupervisorTarget<C>,
   id: IdOf<C, Id>
