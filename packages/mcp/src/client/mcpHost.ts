@@ -6,6 +6,7 @@
  *
  * MCPH3. Tools outlive connections: a call goes to the connection that is current when it is made, and fails with an error
  *        when there is none. A lost connection fails its own calls only.
+ * MCPH7. A sign-in ends when the connection is open, when its start fails, when the process ends, or when the storage has no tokens.
  * MCPH4. A connection opened ahead is hosted by the first process only; every later one opens its own.
  */
 import type { Client, PriorDiscovery, Tool as McpTool } from "@modelcontextprotocol/client"
@@ -152,9 +153,13 @@ export class McpHost implements McpServer {
 
   async signIn(returned: unknown): Promise<void> {
     await this.connection().finishSignIn(returned)
-    if (this.health.signIn === undefined || this.#pid === undefined) return
-    const opened = this.#opening.promise
-    Process.send(this.#pid as Pid<{ readonly restart: true }>, { restart: true })
+    const pid = this.#pid
+    if (this.health.signIn === undefined || pid === undefined || !Process.isAlive(pid)) return
+    if (!(await this.isSignedIn())) throw new McpError("sign_in_required", this.name)
+    const { promise: ended, resolve } = Promise.withResolvers<unknown>()
+    const forget = Process.onExit(pid, () => resolve(new McpError("not_connected", this.name)))
+    const opened = Promise.race([this.#opening.promise, ended]).finally(forget)
+    Process.send(pid as Pid<{ readonly restart: true }>, { restart: true })
     const failure = await opened
     if (failure !== undefined) throw failure
   }

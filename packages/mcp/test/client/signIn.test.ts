@@ -3,7 +3,7 @@ import { Fake, Troupe } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
 import { Observation } from "@troupe/chat/observe"
-import { System } from "@troupe/otp"
+import { Process, System } from "@troupe/otp"
 import { sqlite } from "@troupe/store"
 import { afterEach, expect, test } from "vitest"
 import { Mcp } from "../../src/index.ts"
@@ -28,11 +28,16 @@ const storage = (): Mcp.SignInStorage => {
 const redirectUrl = "http://localhost:1/callback"
 
 /** A Troupe with the tools of the server. An input names the tool that the model calls. */
-const begin = async (url: string, kept: Mcp.SignIn["storage"], store: Store.SessionStore) => {
+const begin = async (
+  url: string,
+  kept: Mcp.SignIn["storage"],
+  store: Store.SessionStore,
+  request: typeof fetch = fetch
+) => {
   const reports: Array<unknown> = []
   const note = (report: unknown): void => void reports.push(report)
   const system = System.make({ logger: note, onCrash: note })
-  const mcp = await Mcp.start(system, { url, auth: { redirectUrl, storage: kept } }, { name: "shop" })
+  const mcp = await Mcp.start(system, { url, fetch: request, auth: { redirectUrl, storage: kept } }, { name: "shop" })
   let calls = 0
   const adapter = Fake.make({
     respond: ({ messages }) => {
@@ -131,6 +136,27 @@ test("MCPH6. a server connects when another program has signed in", async () => 
   await one.mcp.signIn(await signedInAt(one.mcp.health.signIn))
   await expect.poll(() => other.mcp.health.status, { timeout: 20_000 }).toBe("connected")
 }, 30_000)
+
+test("MCPH7. a sign-in whose server's process ends meanwhile is rejected, and one after that only stores the tokens", async () => {
+  const server = await shop()
+  const connecting = Promise.withResolvers<void>()
+  let isHeld = false
+  const request: typeof fetch = (input, init) => {
+    if (!isHeld || String(input) !== server.url) return fetch(input, init)
+    connecting.resolve()
+    return new Promise(() => {})
+  }
+  const { mcp } = await begin(server.url, storage(), Store.memory(), request)
+  await expect(mcp.signIn("I have signed in")).rejects.toMatchObject({ reason: "sign_in_required" })
+  const returned = await signedInAt(mcp.health.signIn)
+  isHeld = true
+  const signing = mcp.signIn(returned)
+  signing.catch(() => {})
+  await connecting.promise
+  if (mcp.pid !== undefined) Process.kill(mcp.pid)
+  await expect(signing).rejects.toMatchObject({ reason: "not_connected" })
+  await mcp.signIn("I have signed in")
+})
 
 const stores = { memory: () => Store.memory(), SQLite: () => sqlite(":memory:") }
 
