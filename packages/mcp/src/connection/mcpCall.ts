@@ -4,7 +4,8 @@ import type {
   CreateMessageRequest,
   CreateMessageResult,
   ElicitRequest,
-  ElicitResult
+  ElicitResult,
+  Tool as McpTool
 } from "@modelcontextprotocol/client"
 import type { Tool } from "@troupe/chat/tools"
 
@@ -31,6 +32,8 @@ export interface AskedState {
 /** A call of a tool, and its handler's context. */
 export interface McpCall extends Pick<Tool.ToolContext, "toolCall" | "signal" | "progress"> {
   readonly name: string
+  /** The definition of a tool with an output schema, without that: the SDK refuses a question of such a tool. */
+  readonly definition?: McpTool | undefined
   readonly args: Record<string, unknown>
   /** The same for every run of the call. */
   readonly key: string

@@ -131,8 +131,9 @@ export class McpConnection {
 
   /** Sends a call, again with what the program answers by itself, until it ends or a person must answer. */
   async #request({ call, cancel, current }: OpenRequest): Promise<CallEnd> {
-    const { name, args, answered, mayWait } = call
+    const { name, args, answered, mayWait, definition } = call
     const options = {
+      ...(definition === undefined ? {} : { toolDefinition: definition }),
       signal: cancel,
       timeout: noTimeout,
       onprogress: (at: Progress) => current().progress(at),

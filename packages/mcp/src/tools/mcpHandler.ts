@@ -42,7 +42,8 @@ export const handlerOf = (
   { server, bounds, writes, asTask, gone }: About & { readonly writes: boolean; readonly asTask: boolean },
   call: Call
 ): NonNullable<Tool.Tool["handler"]> => {
-  const output = tool.outputSchema === undefined ? undefined : jsonSchema(boundedSchema(tool.outputSchema, bounds))
+  const { outputSchema, ...definition } = tool
+  const output = outputSchema === undefined ? undefined : jsonSchema(boundedSchema(outputSchema, bounds))
   const resultFor = async (result: CallToolResult): Promise<HandlerResult> => {
     const { structuredContent, isError } = result
     if (output === undefined || isError === true) return handlerResult(result)
@@ -64,6 +65,7 @@ export const handlerOf = (
       const ends = Object.values(answered?.decisions ?? {}).find(({ type }) => type === "halt")
       const end = await call({
         name: tool.name,
+        definition: output && definition,
         args,
         signal,
         progress,

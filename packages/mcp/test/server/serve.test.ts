@@ -52,10 +52,10 @@ const client = (protocol: string, url: string, options: Mcp.McpOptions = {}, own
 
 const asks = tool({ name: "book", parameters: z.object({}), execute: () => askUser("Which day?") })
 const pays = tool({ name: "pay", parameters: z.object({}), execute: () => "paid" })
-const calling = (name: string) =>
+const calling = (name: string, args = {}) =>
   Fake.make({
     scripts: [
-      [{ toolCall: { id: "c1", name } }, { finish: "tool_calls" }],
+      [{ toolCall: { id: "c1", name, arguments: args } }, { finish: "tool_calls" }],
       [{ text: "Done." }, { finish: "stop" }]
     ]
   })
@@ -110,6 +110,25 @@ describe.each(["older", "newer"])("a client of the %s protocol", (protocol) => {
     expect(asked).toMatchObject({ value: { text: "Which day?" } })
     const { conversation } = (asked as { value: { conversation: string } }).value
     expect(await call(mcp, "helper", { message: "Monday", conversation })).toMatchObject({ value: { text: "Done." } })
+  })
+
+  test("ELICIT2. has the question of an agent as a wait of the chat that calls it", async () => {
+    const { url } = await served({ adapter: calling("book"), tools: [asks] })
+    const mcp = await client(protocol, url)
+    const troupe = await Troupe.start({ system, adapter: calling("helper", { message: "Book" }), tools: mcp.tools })
+    const chat = await troupe.chat("c")
+    expect(await chat.send("Book").result()).toMatchObject({
+      haltedReason: "awaiting_approval",
+      pendingApprovals: [{ kind: "question", reason: "Which day?" }]
+    })
+    const [wait] = chat.getSnapshot()?.context.pendingApprovals ?? []
+    const answer = { type: "result" as const, value: { answer: "Monday" } }
+    const done = await chat.approve(wait?.toolCall.id ?? "", answer).result()
+    expect(done.thread.messages.find(({ role }) => role === "tool")).toMatchObject({
+      outcome: "completed",
+      content: expect.stringContaining('"text":"Done."') as string
+    })
+    await troupe.stop()
   })
 
   test("leaves the conversation waiting when the user declines", async () => {
