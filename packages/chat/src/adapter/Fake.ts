@@ -7,6 +7,7 @@
 import { Clock } from "@troupe/otp"
 import type { Adapter, AdapterOptions } from "./Adapter.ts"
 import { AdapterError, type Finding, ValidationError } from "../errors/index.ts"
+import { isNote } from "../compaction/index.ts"
 import type { AdapterEvent } from "../events/index.ts"
 import { interpret, type ScriptEntry, type Script } from "./fakeScript.ts"
 import { type Request, Usage } from "../model/index.ts"
@@ -18,7 +19,8 @@ export type { Script } from "./fakeScript.ts"
  *
  * - `script`: the same reply to every request
  * - `scripts`: one reply per request, in order; a further request is a `no_scripted_response` error
- * - `respond`: computes the reply from the request
+ * - `respond`: computes the reply from the request, without the note that a Troupe adds at the end of some requests (NOTE1): a script that
+ *   answers the last message needs no line for it. `requests` has it
  */
 type FakeOptions = (
   | { readonly script: Script }
@@ -67,7 +69,7 @@ export const make = (options: FakeOptions): Fake => {
   let released = 0
   const script = (request: Request): Script | undefined => {
     if ("script" in options) return options.script
-    if ("respond" in options) return options.respond(request, requests.length - 1)
+    if ("respond" in options) return options.respond(withoutNote(request), requests.length - 1)
     return options.scripts[cursor.next++]
   }
   return {
@@ -108,6 +110,11 @@ export const make = (options: FakeOptions): Fake => {
       return releasedOnReturn(interpret(lines, options, adapterOptions, options.clock ?? Clock.live, release), release)
     }
   }
+}
+
+const withoutNote = (request: Request): Request => {
+  const last = request.messages.at(-1)
+  return last !== undefined && isNote(last) ? { ...request, messages: request.messages.slice(0, -1) } : request
 }
 
 /** A generator that was never started runs no `finally` when it is returned, so this calls `release` itself. */

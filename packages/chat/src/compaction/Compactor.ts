@@ -1,6 +1,7 @@
 /** The port of compaction: what a chat asks before a request, and what a compaction is made of. */
 import type { AdapterError } from "../errors/index.ts"
 import type { Compaction, Message, Thread, Usage } from "../model/index.ts"
+import type { Noted } from "./sent.ts"
 
 /** A tool as it counts in a request. */
 export interface SizedTool {
@@ -10,7 +11,7 @@ export interface SizedTool {
 }
 
 /** The request that is about to be sent. */
-export interface CompactionSource {
+export interface CompactionSource extends Noted {
   /** The whole thread, with its present compaction. */
   readonly thread: Thread
   /** The messages after the thread that only this request has. */
@@ -76,7 +77,7 @@ export interface Compactor {
   readonly maxTokens: number
   /** Whether a request is so large that a compaction must be planned. */
   readonly isDue: (
-    data: Pick<CompactionSource, "thread" | "aside">,
+    data: Pick<CompactionSource, "thread" | "aside" | keyof Noted>,
     options: Pick<CompactionSource, "instructions" | "tools">
   ) => boolean
   /** Plans the compaction of a request. */

@@ -7,7 +7,7 @@ import type { Message, Thread } from "../model/index.ts"
 import type { CompactionSource, Compactor, SizedTool } from "./Compactor.ts"
 import { messageTokens, tokensOf, toolTokens } from "./estimate.ts"
 import { Planner, type Sizes } from "./planner.ts"
-import { sentMessages, trailingNote } from "./sent.ts"
+import { type Noted, sentMessages, trailingNote } from "./sent.ts"
 import { prune, type Strategy, summarise } from "./strategies.ts"
 import { ValidationError } from "../errors/index.ts"
 
@@ -57,11 +57,11 @@ class OwnCompactor implements Compactor {
   }
 
   isDue(
-    { thread, aside }: Pick<CompactionSource, "thread" | "aside">,
+    { thread, aside, tasks, children }: Pick<CompactionSource, "thread" | "aside" | keyof Noted>,
     { instructions, tools }: Pick<CompactionSource, "instructions" | "tools">
   ): boolean {
     const { messages, compaction } = thread
-    if (compaction === undefined && aside === undefined) {
+    if (compaction === undefined && aside === undefined && tasks === undefined && children === undefined) {
       // Most requests are short by their characters, which are more than their tokens: nothing is called for them.
       let most =
         (instructions?.length ?? 0) + (tools.length === 0 ? 0 : (this.#tokens.get(tools) ?? this.#ofTools(tools)))
@@ -80,7 +80,7 @@ class OwnCompactor implements Compactor {
       }
       if (most < this.#due && (counted ?? 0) < this.#due) return false
     }
-    const { total, counted } = this.#size({ thread, aside, instructions, tools })
+    const { total, counted } = this.#size({ thread, aside, tasks, children, instructions, tools })
     return Math.max(total, counted) >= this.#due
   }
 
@@ -107,13 +107,11 @@ class OwnCompactor implements Compactor {
   }
 
   /** The estimated tokens of a request, and what the provider has counted with the estimate of the rest. */
-  #size({ thread, aside = [], instructions, tools }: CompactionSource): {
-    readonly total: number
-    readonly counted: number
-  } {
+  #size(source: CompactionSource): { readonly total: number; readonly counted: number } {
+    const { thread, aside = [], instructions, tools } = source
     let total = (instructions === undefined ? 0 : tokensOf(instructions)) + this.#ofTools(tools)
     for (const message of sentMessages(thread)) total += this.#of(message)
-    for (const message of trailingNote(thread)) total += this.#of(message)
+    for (const message of trailingNote(thread, source)) total += this.#of(message)
     for (const message of aside) total += this.#of(message)
     return { total, counted: this.#counted(thread) }
   }

@@ -5,7 +5,7 @@
  *         exceed it, the turn ends with `context_too_large`, whose metadata names the largest part.
  */
 import { AdapterError } from "../errors/index.ts"
-import type { Compaction, Message } from "../model/index.ts"
+import type { Compaction, Message, Thread } from "../model/index.ts"
 import type { CompactionCause, CompactionPlan, CompactionSource, SummaryReply } from "./Compactor.ts"
 import { type Block, blocksOf, requiredBlocks } from "./cuts.ts"
 import { tokensOf } from "./estimate.ts"
@@ -121,9 +121,8 @@ export class Planner {
     const after = this.#size(fitting)
     const helps = after <= this.#before * 0.95 || this.#before > this.#limit
     if (fitting === this.#former || !helps) return { type: "nothing" }
-    const plan = planFrom(this.#source.thread.messages.slice(0, fitting.upTo), 0)
     const tokens = { before: Math.ceil(this.#before), after: Math.ceil(after) }
-    return { type: "compacted", compaction: { ...fitting, ...(plan !== undefined && { plan }), tokens } }
+    return { type: "compacted", compaction: { ...fitting, tokens } }
   }
 
   /** The first of these that keeps the bound: shorter results, then fewer messages. */
@@ -154,13 +153,15 @@ export class Planner {
 
   #cut(draft: Draft, upTo: number, summary: string | undefined = draft.summary): Draft {
     if (upTo <= draft.upTo) return draft
+    const { messages } = this.#source.thread
     const { summary: _, ...rest } = withoutSpent(draft)
+    const plan = planFrom(messages.slice(draft.upTo, upTo), 0)
     const kept = this.#blocks.flatMap((block) =>
       block.at < upTo && this.#required.has(block)
         ? Array.from({ length: block.end - block.at }, (__, at) => block.at + at)
         : []
     )
-    return { ...rest, upTo, kept, ...(summary !== undefined && { summary }) }
+    return { ...rest, upTo, kept, ...(summary !== undefined && { summary }), ...(plan !== undefined && { plan }) }
   }
 
   /** The tokens of the messages from a place to another. */
@@ -173,9 +174,11 @@ export class Planner {
     const { instructions, tools, aside, ratio } = this.#sizes
     const thread = this.#source.thread
     const now = draft === undefined ? thread : { ...thread, compaction: { ...draft, tokens: noTokens } }
-    return (
-      (instructions + tools + aside + this.#tokensOf(sentMessages(now)) + this.#tokensOf(trailingNote(now))) * ratio
-    )
+    return (instructions + tools + aside + this.#tokensOf(sentMessages(now)) + this.#tokensOf(this.#note(now))) * ratio
+  }
+
+  #note(thread: Thread): ReadonlyArray<Message> {
+    return trailingNote(thread, this.#source)
   }
 
   #tokensOf(messages: ReadonlyArray<Message>): number {
@@ -183,13 +186,16 @@ export class Planner {
   }
 
   #tooLarge(): AdapterError {
-    const { messages } = this.#source.thread
+    const { thread } = this.#source
+    const { messages } = thread
     const { instructions, tools, aside } = this.#sizes
+    const whole = this.#cut(none, messages.length)
     const required = Array.from(this.#required).flatMap(({ at, end }) => messages.slice(at, end))
     const parts = {
       instructions,
       tools,
       aside,
+      note: this.#tokensOf(this.#note({ ...thread, compaction: { ...whole, tokens: noTokens } })),
       input: this.#tokensOf(required.filter(({ role }) => role === "user")),
       calls: this.#tokensOf(required.filter(({ role }) => role === "assistant"))
     }

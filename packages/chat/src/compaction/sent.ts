@@ -3,9 +3,13 @@
  *
  * PREFIX1. Between two compactions, the messages of a request, without the trailing note, extend those of the request before.
  * PREFIX2. A compaction changes them once.
+ * NOTE1. What else the record has is one note at the end of a request, never before other messages of the thread: the background tasks that
+ *        run, the agents that can be called again, and the plan, if its call is left out. The thread never has the note. It has a
+ *        bounded length, and a request for which there is nothing to say has none.
  */
 import type { Compaction, Message, Thread, ToolMessage, UserMessage } from "../model/index.ts"
 import { mediaText } from "../model/index.ts"
+import { agentIn, type Conversation, shortIdOf, waitOfTask } from "../record/index.ts"
 
 /** The messages that a request has of a thread. */
 export const sentMessages = ({ messages, compaction }: Thread): ReadonlyArray<Message> => {
@@ -86,9 +90,53 @@ export const planFrom = (messages: ReadonlyArray<Message>, from: number): string
   return undefined
 }
 
-/** The note at the end of a request: the plan, if the request has not its call. */
-export const trailingNote = ({ messages, compaction }: Thread): ReadonlyArray<UserMessage> => {
-  const { plan, upTo = 0 } = compaction ?? {}
-  if (plan === undefined || upTo > messages.length || planFrom(messages, upTo) !== undefined) return []
-  return [{ role: "user", content: `[The present plan of this conversation:]\n<plan>\n${plan}\n</plan>` }]
+/** The most characters of a plan, and the most tasks and the most agents that a note has. */
+export const mostPlan = 8_000
+const mostListed = 16
+
+const noteBegin = "[A note of the program, from the record of this conversation; nobody wrote it to you:]"
+
+/** What a note has of a record beside its thread. */
+export type Noted = Pick<Conversation, "tasks" | "children">
+
+/** The note at the end of a request (NOTE1). A request that continues a paused reply ends with that reply, so it has none. */
+export const trailingNote = (
+  { messages, compaction }: Thread,
+  { tasks = [], children = [] }: Noted
+): ReadonlyArray<UserMessage> => {
+  const plan = planLeftOut(messages, compaction)
+  if ((tasks.length === 0 && children.length === 0 && plan === undefined) || messages.at(-1)?.role === "assistant")
+    return []
+  const lines = [
+    ...listed(
+      "Background tasks that run",
+      tasks.map((task) => `${task.id} (${task.tool}${waitOfTask(task) === undefined ? "" : ", waits for a person"})`)
+    ),
+    ...listed(
+      "Agents that have a conversation with you, by their ids",
+      children.map((child) => shortIdOf(child, agentIn(child)))
+    ),
+    ...(plan === undefined ? [] : [`The present plan:\n<plan>\n${beginningOf(plan)}\n</plan>`])
+  ]
+  return [{ role: "user", content: [noteBegin, ...lines].join("\n") }]
 }
+
+/** The plan, if the call that wrote it is not in the request. */
+const planLeftOut = (messages: Thread["messages"], compaction: Thread["compaction"]): string | undefined => {
+  const { plan, upTo = 0 } = compaction ?? {}
+  return plan === undefined || upTo > messages.length || planFrom(messages, upTo) !== undefined ? undefined : plan
+}
+
+/** Whether a message of a request is its note. */
+export const isNote = ({ role, content }: Message): boolean =>
+  role === "user" && typeof content === "string" && content.startsWith(noteBegin)
+
+/** A line with the last names. */
+const listed = (what: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (names.length === 0) return []
+  const more = names.length - mostListed
+  return [`${what}: ${names.slice(-mostListed).join(", ")}${more > 0 ? `, and ${more} more` : ""}`]
+}
+
+const beginningOf = (plan: string): string =>
+  plan.length <= mostPlan ? plan : `${cutAt(plan, mostPlan)}\n[The call of ${planTool} has the rest.]`

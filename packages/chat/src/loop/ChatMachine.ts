@@ -107,7 +107,7 @@ const stepOf = ({
 }: {
   readonly context: ChatContext
 }): StepOpening => {
-  const { thread, open, agent, permissionMode, pendingQuestion } = record
+  const { thread, open, agent, permissionMode, pendingQuestion, tasks, children } = record
   return {
     turn: turn?.id ?? "",
     agent: open?.agent ?? agent?.name,
@@ -117,6 +117,8 @@ const stepOf = ({
     standing: permissionMode,
     thread,
     aside: aside?.messages,
+    tasks,
+    children,
     open,
     step,
     question: pendingQuestion?.toolCallId,

@@ -5,7 +5,7 @@
  *        host, which the model cannot choose.
  */
 import * as z from "zod"
-import { planTool, resultOf } from "../compaction/index.ts"
+import { mostPlan, planTool, resultOf } from "../compaction/index.ts"
 import { type Message, text } from "../model/index.ts"
 import { type ChatPast, tool, type Tool, type ToolContext } from "../tool/index.ts"
 import { error } from "../values/index.ts"
@@ -91,7 +91,7 @@ export const plan = (): Tool =>
     name: planTool,
     description:
       "Writes the plan of this conversation: steps, and which are done. Call it again with the whole plan when it changes.",
-    parameters: z.object({ plan: z.string().describe("the whole plan") }),
+    parameters: z.object({ plan: z.string().max(mostPlan).describe("the whole plan") }),
     effect: "read",
     execute: () => "The plan is kept."
   })

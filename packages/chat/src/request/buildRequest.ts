@@ -1,6 +1,6 @@
 /** Builds the request of a step, and checks what a first request needs: thread, adapter, request, in this order. */
 import type { Adapter } from "../adapter/index.ts"
-import { sentMessages, trailingNote } from "../compaction/index.ts"
+import { type Noted, sentMessages, trailingNote } from "../compaction/index.ts"
 import { EngineError, ValidationError } from "../errors/index.ts"
 import { declaredTools, type FixedOptions, resolveModel } from "../options/index.ts"
 import { type Message, messagesAdvice, type Request, system, type Thread } from "../model/index.ts"
@@ -16,16 +16,20 @@ export const requestOf = ({
   engine,
   thread,
   options,
-  aside
+  aside,
+  tasks,
+  children
 }: {
   readonly engine: Pick<Engine, "model" | "params">
   readonly thread: Thread
   readonly options: FixedOptions
   readonly aside?: ReadonlyArray<Message> | undefined
-}): Request => {
+} & Noted): Request => {
   const { params } = engine
-  const sent = thread.compaction === undefined ? thread.messages : [...sentMessages(thread), ...trailingNote(thread)]
-  const messages = aside === undefined ? sent : [...sent, ...aside]
+  const isWhole = thread.compaction === undefined && tasks === undefined && children === undefined
+  const sent = isWhole ? thread.messages : sentMessages(thread)
+  const said = aside === undefined ? sent : [...sent, ...aside]
+  const messages = isWhole ? said : [...said, ...trailingNote(thread, { tasks, children })]
   const model = resolveModel(engine, options.model)
   const temperature = options.temperature ?? numberIn(params, "temperature")
   const maxTokens = options.maxTokens ?? numberIn(params, "maxTokens")

@@ -46,9 +46,14 @@ export interface CompactionOpening extends StepData {
   readonly asks?: boolean | undefined
 }
 
-const sourceOf = ({ thread, aside, question }: CompactionOpening, options: RunOptions): CompactionSource => ({
+const sourceOf = (
+  { thread, aside, tasks, children, question }: CompactionOpening,
+  options: RunOptions
+): CompactionSource => ({
   thread,
   aside,
+  tasks,
+  children,
   question,
   instructions: options.instructions,
   tools: options.tools

@@ -39,7 +39,7 @@ export class StepRun {
   #step: RunningStep
 
   /** A new step, or one that goes on from its data. */
-  constructor(live: StepLive, { thread, aside, open, step: { id, reply } = {} }: StepData) {
+  constructor(live: StepLive, { thread, aside, tasks, children, open, step: { id, reply } = {} }: StepData) {
     const { options, watcher } = live
     const collector = new StreamCollector(undefined, options.maxToolArgumentCharacters)
     watcher?.stepStarted(collector)
@@ -48,6 +48,8 @@ export class StepRun {
       ...live,
       thread,
       aside,
+      tasks,
+      children,
       open,
       id: id ?? (open === undefined ? newStepId(options.system) : open.id),
       permissionMode: live.permissionMode ?? new PermissionMode(),

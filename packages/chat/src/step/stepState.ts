@@ -1,6 +1,7 @@
 /** The state of a step that its calls, results and events are computed from: its data with its live things. */
 import type { BatchCalls, CallStart, CallStates, ToolBatchResult } from "../batch/index.ts"
 import type { ToolCallWatcher, ToolOutcome } from "../call/index.ts"
+import type { Noted } from "../compaction/index.ts"
 import type { Outlet, StreamCollector } from "../events/index.ts"
 import type { PermissionMode } from "../gate/index.ts"
 import type { Message, Response, Thread } from "../model/index.ts"
@@ -33,7 +34,7 @@ export interface StepProgress extends Partial<ReadReply> {
 }
 
 /** The data of a step, from which its live side can be made again. */
-export interface StepData {
+export interface StepData extends Noted {
   readonly thread: Thread
   /** Messages after the thread, for this request only. */
   readonly aside?: ReadonlyArray<Message> | undefined

@@ -24,20 +24,20 @@ export const nextRequest = (
   source: CompactionSource,
   summary: (text: string) => string | undefined
 ): Sent | Error => {
-  if (!compactor.isDue(source, source)) return sentOf(source.thread, false)
+  if (!compactor.isDue(source, source)) return sentOf(source, source.thread, false)
   let plan: CompactionPlan = compactor.plan(source, {})
   while (plan.type === "ask") {
     const text = summary(plan.request.text)
     plan = plan.after(text === undefined ? undefined : { text, usage: {} })
   }
   if (plan.type === "too_large") return plan.error
-  if (plan.type === "nothing") return sentOf(source.thread, false)
-  return sentOf({ ...source.thread, compaction: plan.compaction }, true)
+  if (plan.type === "nothing") return sentOf(source, source.thread, false)
+  return sentOf(source, { ...source.thread, compaction: plan.compaction }, true)
 }
 
-const sentOf = (thread: Thread, isCompacted: boolean): Sent => ({
+const sentOf = (source: CompactionSource, thread: Thread, isCompacted: boolean): Sent => ({
   messages: sentMessages(thread),
-  note: trailingNote(thread),
+  note: trailingNote(thread, source),
   thread,
   isCompacted
 })

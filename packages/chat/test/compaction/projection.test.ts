@@ -116,7 +116,7 @@ describe("the requests of random threads", () => {
     const later = Array.from({ length: 200 }, (_, at) =>
       at % 2 === 0 ? user(`say ${"more ".repeat(30)}`) : assistant("well")
     )
-    const source = { thread: { messages: [user("go"), plan, toolResult("p", "ok"), ...later] }, tools }
+    const source = { thread: { messages: [user("go"), plan, toolResult("p", "ok"), ...later, user("last")] }, tools }
     const sent = nextRequest(make({ maxTokens, strategies: [window()] }), source, () => "")
     expect(sent).toMatchObject({ note: [{ content: expect.stringContaining("1. win") }] })
   })

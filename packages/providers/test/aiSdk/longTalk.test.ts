@@ -16,7 +16,7 @@ import { type Scripted, type ScriptedCall, speeches, strictProvider } from "../l
 const turns = process.env["TROUPE_VOLUME"] === "full" ? 2_000 : 30
 const maxTokens = 6_000
 const summary = "Goal: a long talk."
-const noteBegin = "[The present plan"
+const noteBegin = "[A note of the program"
 
 const randomOf = (seed: number): (() => number) => {
   let state = seed
