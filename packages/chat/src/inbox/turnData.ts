@@ -67,6 +67,8 @@ export interface Turn extends TurnContent {
   readonly outlet: Outlet
   /** The delivery of the input; absent when no sender follows it. */
   readonly delivery?: Delivery | undefined
+  /** The question that the input may answer: that of its row, once the store has one (MAIL5). */
+  answers?: string | undefined
 }
 
 /** The data of a turn. `id` is for a turn without a delivery. */

@@ -147,6 +147,21 @@ describe("MAIL5 what a sender could have seen", () => {
     expect(again.thread.messages.map(said).slice(3)).toEqual([question, "No", "one"])
   })
 
+  test("an input of an earlier program, whose row came late and is sent again, answers no later question", async () => {
+    const { chat, first, ask, store } = await asking()
+    const message = { role: "user", content: "What is the weather?" } as const
+    await store.accept("c", { id: "early", whenBusy: "queue", named: true, message })
+    ask()
+    await first.result()
+    const again = chat.send(message, { id: "early" })
+    await again.receipt
+    await hop()
+    expect(chat.getSnapshot()?.context.pendingQuestion?.question).toBe(question)
+    await chat.send("No").result()
+    await again.result()
+    expect(chat.thread.messages.map(said).slice(3)).toEqual([question, "No", "one", message.content, "two"])
+  })
+
   test("a note of a tool's handler is no answer", async () => {
     const store = memory()
     const note = handling("note", async (_, { chat }) => {
