@@ -69,7 +69,7 @@ export interface Permissions {
   /** Tools that may not be called; this list overrides all other rules. Default: none. */
   readonly deny?: ReadonlyArray<string> | undefined
   /**
-   * Further tools that only read: a list of names, or a synchronous function of the call, for tools whose arguments
+   * Further tools that only read, for the mode `plan`: a list of names, or a synchronous function of the call, for tools whose arguments
    * decide. If the function throws, the call does not count as reading.
    */
   readonly readOnly?: ReadonlyArray<string> | ((toolCall: ToolCall) => boolean) | undefined
