@@ -31,8 +31,10 @@ const goodbyeWait = "1 second"
 /** Makes the transport without starting anything. `isOld` is the older HTTP and SSE. */
 export const transportOf = (server: McpServerParams, auth: Auth, isOld: boolean): OpenTransport => {
   if ("command" in server) return stdio(server)
-  if (!("url" in server)) return { transport: server.transport(), goodbye: nothing, complaints: () => "" }
-  return isOld ? sse(server, auth) : http(server, auth)
+  if ("url" in server) return isOld ? sse(server, auth) : http(server, auth)
+  if (typeof server.transport !== "function")
+    throw new TypeError("An MCP server is { command, args }, { url }, or { transport: () => one of the MCP SDK }")
+  return { transport: server.transport(), goodbye: nothing, complaints: () => "" }
 }
 
 const nothing = async (): Promise<void> => {}

@@ -19,6 +19,12 @@ const pidOf = ({ pid }: Mcp.McpServer): Pid => {
   return pid
 }
 
+test("an address under another name is refused with the forms of a server", async () => {
+  await expect(Mcp.start(system, { uri: "http://127.0.0.1:1/mcp" } as never)).rejects.toThrow(
+    "An MCP server is { command, args }, { url }"
+  )
+})
+
 /** A server that can be killed, and refuses starts while it is down. */
 const fragile = () => {
   let isDown = false

@@ -142,7 +142,7 @@ test("MCPH7. a sign-in whose server's process ends meanwhile is rejected, and on
   const connecting = Promise.withResolvers<void>()
   let isHeld = false
   const request: typeof fetch = (input, init) => {
-    if (!isHeld || String(input) !== server.url) return fetch(input, init)
+    if (!isHeld || new Request(input).url !== server.url) return fetch(input, init)
     connecting.resolve()
     return new Promise(() => {})
   }

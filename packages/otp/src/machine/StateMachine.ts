@@ -135,6 +135,10 @@ const launch = <L extends AnyActorLogic>(
   options: Options<L> = {}
 ): MachinePid<L> => {
   const { name, label, trapExit, strict = false, ...actorOptions } = options
+  if (typeof (machine as Partial<L> | undefined)?.transition !== "function")
+    throw new TypeError(
+      "StateMachine.start takes a machine of XState, as createMachine returns it, or other actor logic"
+    )
   const table = tableOf(machine, actorOptions, strict)
   const { input, snapshot: stored, env, inspect } = actorOptions
   if (stored !== undefined) checkStored(machine, stored)

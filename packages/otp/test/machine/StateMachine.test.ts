@@ -27,6 +27,14 @@ test("a message to a machine is an event, handled in a turn of its process", asy
   expect(System.stats(system)).toEqual({ processes: 0, fibers: 0, timers: 0, closing: 0 })
 })
 
+test("what is no machine is refused with what to pass", () => {
+  const system = System.make()
+  for (const given of [{}, undefined, () => undefined])
+    expect(() => StateMachine.start(system, given as never, {} as never)).toThrow(
+      "StateMachine.start takes a machine of XState"
+    )
+})
+
 test("HOST1 an event sent to the actor reference goes through the mailbox too", async () => {
   const system = System.make()
   const pid = StateMachine.start(system, toggle)

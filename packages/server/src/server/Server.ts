@@ -250,6 +250,7 @@ const build = (
     }
     if (isClosed) throw new HttpError("closing", "The server is closing", { retryAfterMs: 1_000 })
     const who = await authorize(request)
+    if (Object(who) !== who) throw new TypeError('authorize returns { owner: "anna" }, or { deny: 401 }')
     if ("deny" in who) throw denied(who)
     const caller = { owner: checkedOwner(who.owner), may: permittedOf(who.may) }
     if (many !== undefined) return many.answer(asked, caller)

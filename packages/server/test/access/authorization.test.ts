@@ -352,6 +352,15 @@ test.each([{ aprove: true }, { approve: "yes" }, { mode: "loose" }, { delete: 0 
   }
 )
 
+test.each(["anna", null, undefined])(
+  "an answer of `authorize` that is no object is reported with its form: %j",
+  async (who) => {
+    const { ask, errors } = await served({}, { authorize: () => who as never })
+    expect(await codeOf(await ask("GET", "/chats/c"))).toBe("500 internal")
+    expect(errors).toMatchObject([{ message: expect.stringContaining('authorize returns { owner: "anna" }') }])
+  }
+)
+
 test.each(["a".repeat(257), "a\u0000", "a\nb", "\ud800"])(
   "SERVE2 an owner's name that cannot be stored is refused as such: %j",
   async (owner) => {
