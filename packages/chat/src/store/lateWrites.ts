@@ -1,6 +1,6 @@
 /**
- * The late writes of each chat, and the calls that restore the last requested state after them. A store with a log refuses late entries,
- * which follow a record that is no longer the newest.
+ * The late writes of each chat, and the calls that restore the last requested state after them. A store with a log refuses late entries
+ * that follow a record which is no longer the newest; before that they are stored, and take the rows of their inputs.
  *
  * Owns: for each chat with a late write, how many there are, and the writes stored since. Does not own the operations
  * (`storeServer.ts`).
@@ -8,8 +8,9 @@
  * LATE1. The rows of the inputs taken meanwhile are removed again, so that a late `accept` of such an input leaves nothing behind. A
  *        store without a log then has the newest record again. An input whose late `accept` was asked for after it was taken keeps its
  *        row: its chat has put it back.
- * LATE2. After a late delete the newest record stored meanwhile is stored again, and an input that was accepted meanwhile and not
- *        taken is accepted again. An input that was taken, or may have been, is never accepted again.
+ * LATE2. After a late delete the newest record stored meanwhile is stored again. After any late write, which may have taken its row, an
+ *        input that was accepted meanwhile and not taken is accepted again. An input that was taken, or may have been, is never accepted
+ *        again.
  * STORE4. When a late write settles, LATE1 and LATE2 restore what was stored meanwhile: in the end the store has the last requested
  *         state.
  */

@@ -188,7 +188,7 @@ const follow = (
     })
     const isSettled = await Promise.race([settled, promise])
     state.underWay.delete(operation)
-    if (isSettled !== true && isLate(state, call)) late = state.late.begun(call, order)
+    if (isSettled !== true && isWrite(call)) late = state.late.begun(call, order)
   }
   const release = async (): Promise<void> => {
     await run()
@@ -197,10 +197,6 @@ const follow = (
   const operation = release()
   state.busy.set(id, operation)
 }
-
-/** Whether writes are repeated after this one, which is late: a store with a log refuses late entries, but not the first ones. */
-const isLate = ({ plain }: Guarded, call: StoreCall): boolean =>
-  isWrite(call) && (call.type !== "append" || plain !== undefined || (call.after ?? 0) === 0)
 
 /** Sends `operation` to the process when its time is over. */
 const waitFor = ({ guard, system: { clock } }: Guarded, operation: UnderWay): void => {

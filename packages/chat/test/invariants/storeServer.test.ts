@@ -8,7 +8,8 @@ import * as Thread from "../../src/model/Thread.ts"
 import * as Usage from "../../src/model/Usage.ts"
 import { hop } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import type { RecordStore } from "../../src/store/sessionStore.ts"
+import { inputOf } from "../double/records.ts"
+import type { RecordStore, SessionStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
@@ -186,4 +187,36 @@ test("STORE9. of a chat whose process has ended it no longer has the number of t
   expect(state.newest.numbers.size).toBe(0)
   expect((await state.store.load("c"))?.draft).toBe("so far")
   await GenServer.stop(server)
+})
+
+test("LATE2 an input that was accepted again while its commit was late waits, when the commit has taken its row", async () => {
+  const { clock, system } = check.system()
+  const inner = memory()
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  const store: SessionStore = {
+    ...inner,
+    append: async (id, entries, appending) => {
+      if (entries.length > 0 && appending?.after === 1) await gate
+      return inner.append(id, entries, appending)
+    }
+  }
+  const server = await GenServer.start(
+    system,
+    storeServer,
+    guarded(store, system, () => true)
+  )
+  const accept = { type: "accept", id: "c", input: inputOf("i1", "i1") } as const
+  const entries = [saved(recordOf("first"))]
+  await GenServer.call(server, { type: "append", id: "c", entries, after: 0 })
+  await GenServer.call(server, accept)
+  const late = GenServer.call(server, { type: "append", id: "c", entries, after: 1, takes: ["i1"] }).catch(() => "late")
+  await clock.advance(5_000)
+  expect(await late).toBe("late")
+  await GenServer.call(server, accept)
+  open()
+  await hop()
+  const { version, inbox } = (await inner.load("c")) ?? {}
+  expect([version, inbox?.map(({ id }) => id)]).toEqual([2, ["i1"]])
+  Process.kill(server)
+  await hop()
 })
