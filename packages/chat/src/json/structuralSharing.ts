@@ -1,4 +1,11 @@
-/** Deep equality and structural sharing of plain JSON. A field that is `undefined` equals a missing field. */
+/**
+ * Deep equality and structural sharing of plain JSON. A field that is `undefined` equals a missing field.
+ *
+ * Owns: which lists grew from which.
+ *
+ * GROW1. Whoever adds the same elements to a list gets the same list. So a chat, its writes and its store copy a long thread once for each
+ *        addition, and compare nothing of what was there before.
+ */
 
 /** Whether two plain values are deeply equal. */
 export const isSame = (left: unknown, right: unknown): boolean => {
@@ -40,4 +47,42 @@ export const sharingEach = <A>(before: ReadonlyArray<A> | undefined, after: Read
   const shared = after.map((one, index) => sharing(before[index], one))
   if (before.length === shared.length && shared.every((one, index) => one === before[index])) return before
   return shared.every((one, index) => one === after[index]) ? after : shared
+}
+
+/**
+ * Lists of which each is the beginning of the longer ones; the first `wellFormed` elements have been checked (WELL1). No holder of an older
+ * list keeps the newest one in memory.
+ */
+interface Growth {
+  newest: WeakRef<ReadonlyArray<unknown>>
+  wellFormed: number
+}
+
+export const growths = new WeakMap<ReadonlyArray<unknown>, Growth>()
+
+/** A list with these elements at the end (GROW1). */
+export const extended = <A>(list: ReadonlyArray<A>, added: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const { length } = list
+  const growth = growths.get(list)
+  const newest = growth?.newest.deref() as ReadonlyArray<A> | undefined
+  let same = 0
+  if (newest !== undefined) while (same < added.length && newest[length + same] === added[same]) same += 1
+  const goesOn = growth !== undefined && newest?.length === length + same
+  if (goesOn && same === added.length) return newest
+  const longer = goesOn ? newest.concat(added.slice(same)) : list.concat(added)
+  const ref = new WeakRef(longer)
+  if (goesOn) growth.newest = ref
+  growths.set(longer, goesOn ? growth : { newest: ref, wellFormed: 0 })
+  return longer
+}
+
+/** The length of the common prefix of identical elements. A list that proves to be the beginning of the other one grew to it. */
+export const identicalPrefix = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>): number => {
+  const most = Math.min(before.length, after.length)
+  const growth = growths.get(after)
+  if (before === after || (growth !== undefined && growths.get(before) === growth)) return most
+  let kept = 0
+  while (kept < most && before[kept] === after[kept]) kept += 1
+  if (kept === before.length && growth !== undefined) growths.set(before, growth)
+  return kept
 }

@@ -7,13 +7,19 @@
  *        keeps pairs (`beginningOf`).
  */
 import { deepestLevels } from "./jsonSize.ts"
+import { growths } from "./structuralSharing.ts"
 
 /** The value with well-formed texts and keys, in plain objects and lists; the same value if all of them are. */
 export const wellFormed = <A>(value: A): A => (isWellFormed(value, 0) ? value : (repaired(value, 0) as A))
 
-/** The list with well-formed elements; the same list if all of them are. An object is checked once. */
-export const wellFormedEach = <A extends object>(list: ReadonlyArray<A>): ReadonlyArray<A> =>
-  list.every(isKnown) ? list : list.map((element) => (isKnown(element) ? element : wellFormed(element)))
+/** The list with well-formed elements; the same list if all of them are. An object is checked once, and so is the beginning of a list that grows. */
+export const wellFormedEach = <A extends object>(list: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const growth = growths.get(list)
+  for (let at = growth?.wellFormed ?? 0; at < list.length; at++)
+    if (!isKnown(list[at])) return list.map((element) => (isKnown(element) ? element : wellFormed(element)))
+  if (growth !== undefined) growth.wellFormed = Math.max(growth.wellFormed, list.length)
+  return list
+}
 
 const known = new WeakSet<object>()
 

@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from "zod"
+import { extended } from "../json/index.ts"
 import { openRecord } from "../values/index.ts"
 import { Message } from "./messageShapes.ts"
 import { Usage } from "./Usage.ts"
@@ -63,7 +64,7 @@ export const from = (input: ThreadInput): Thread => (isMessages(input) ? { messa
 /** A new thread with these messages at the end. */
 export const append = (thread: Thread, ...messages: ReadonlyArray<Message>): Thread => ({
   ...thread,
-  messages: thread.messages.concat(messages)
+  messages: extended(thread.messages, messages)
 })
 
 const isMessages = (input: ThreadInput): input is ReadonlyArray<Message> => Array.isArray(input)

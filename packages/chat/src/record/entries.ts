@@ -11,6 +11,7 @@ import { Chain } from "./Chain.ts"
 import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import { AgentRef } from "./Child.ts"
 import { type Conversation, conversationSchema } from "./Conversation.ts"
+import { extended } from "../json/index.ts"
 import { Compaction, Message, type Thread, ToolCall, ToolMessage, Usage } from "../model/index.ts"
 import { OpenCall, type OpenStep } from "./OpenStep.ts"
 import { ModeStanding } from "./PermissionMode.ts"
@@ -144,7 +145,9 @@ export const evolve = (record: Conversation, entry: Entry): Conversation => {
       const at = placeOfResult(record, entry.call)
       const next = withCall(record, entry.call, { state: "done" })
       if (next === record) return record
-      const messages = record.thread.messages.toSpliced(at, 0, ...entry.messages)
+      const before = record.thread.messages
+      const isLast = at === before.length
+      const messages = isLast ? extended(before, entry.messages) : before.toSpliced(at, 0, ...entry.messages)
       return { ...next, thread: { ...record.thread, messages } }
     }
     case "StepHalted": {
@@ -222,7 +225,10 @@ const withPlaced = (
     ? thread
     : {
         ...thread,
-        messages: (at < thread.messages.length ? thread.messages.slice(0, at) : thread.messages).concat(messages)
+        messages:
+          at < thread.messages.length
+            ? thread.messages.slice(0, at).concat(messages)
+            : extended(thread.messages, messages)
       }
 
 const fresh: OpenCall = { state: "new" }

@@ -3,6 +3,7 @@ import * as Equal from "effect/Equal"
 import type { Conversation } from "./Conversation.ts"
 import { type Entry, evolve, saved } from "./entries.ts"
 import type { OpenCall, OpenStep } from "./OpenStep.ts"
+import { identicalPrefix } from "../json/index.ts"
 import type { Message } from "../model/index.ts"
 
 /** The entries of a save. */
@@ -209,10 +210,10 @@ const fields = [
   "usage"
 ] as const
 
-const sharedPrefix = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>): number => {
-  if (before === after) return after.length
+/** The length of the equal beginning of two lists. */
+export const sharedPrefix = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>): number => {
   const most = Math.min(before.length, after.length)
-  let kept = 0
+  let kept = identicalPrefix(before, after)
   while (kept < most && (before[kept] === after[kept] || isSame(before[kept], after[kept]))) kept++
   return kept
 }

@@ -5,7 +5,7 @@ import { EngineError, ValidationError } from "../errors/index.ts"
 import { declaredTools, type FixedOptions, resolveModel } from "../options/index.ts"
 import { type Message, messagesAdvice, type Request, system, type Thread } from "../model/index.ts"
 import * as Validate from "../model/Validate.ts"
-import { wellFormedEach } from "../json/index.ts"
+import { wellFormed, wellFormedEach } from "../json/index.ts"
 import type { Engine } from "../tool/index.ts"
 
 /** Engine parameters that only the loop uses, or that have a field of their own. */
@@ -36,9 +36,10 @@ export const requestOf = ({
   const rest = Object.entries(params).filter(([key]) => !own.has(key))
   return {
     ...(model !== undefined && { model }),
-    messages: wellFormedEach(
-      options.instructions === undefined ? messages : [system(options.instructions), ...messages]
-    ),
+    messages:
+      options.instructions === undefined
+        ? wellFormedEach(messages)
+        : [wellFormed(system(options.instructions)), ...wellFormedEach(messages)],
     ...declared(declaredTools(options.tools, thread.messages, chosenIn(options.toolChoice))),
     ...(options.toolChoice !== undefined && { toolChoice: options.toolChoice }),
     ...(temperature !== undefined && { temperature }),

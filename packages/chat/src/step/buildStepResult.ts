@@ -77,6 +77,9 @@ const threadOf = (
   return Thread.append(thread, ...(message === undefined ? [] : [message]), ...toolResults)
 }
 
+/** The messages of replies with calls: a step that is stored while its calls run has one message (GROW1). */
+const messages = new WeakMap<Response, AssistantMessage>()
+
 /**
  * The assistant's message, with the metadata that the provider needs again. A reply that was cancelled before its first
  * word and its first reasoning has no message. With `blobs` its images and files are references.
@@ -91,7 +94,10 @@ export const assistantMessage = (
   const isEmpty = response.outputText === "" && toolCalls.length === 0 && reasoning === undefined
   if (cancelled && isEmpty) return undefined
   const parts = response.finishReason === "error" ? undefined : response.message?.parts
-  return whole({
+  const isOnce = toolCalls.length > 0 && !cancelled
+  const known = isOnce ? messages.get(response) : undefined
+  if (known !== undefined) return known
+  const message = whole({
     role: "assistant",
     content: response.outputText,
     ...(toolCalls.length === 0 ? {} : { toolCalls: [...toolCalls] }),
@@ -103,6 +109,8 @@ export const assistantMessage = (
       ...(reasoning !== undefined && { reasoning })
     }
   })
+  if (isOnce) messages.set(response, message)
+  return message
 }
 
 /** The message with parts that agree with its calls; without parts if its text and its calls are all of it. */

@@ -84,11 +84,13 @@ export class StepRun {
 
   #read(): ReadReply {
     this.#describe()
+    const reply = replyOf(this.#step)
+    this.#step = { ...this.#step, reply }
     const { id } = this.#step
     const calls = callsOf(this.#step)
     return {
       id,
-      reply: held(replyOf(this.#step)),
+      reply: held(reply),
       count: automatic(calls).length === 0 ? 0 : calls.length,
       hasUnknownTool: unknownTool(this.#step) !== undefined
     }

@@ -5,7 +5,6 @@
  * LOG2. An entry of the log holds what its named entries add: the messages and known ids before the first change are left out. A
  *       store compares no records.
  */
-import * as Equal from "effect/Equal"
 import * as z from "zod"
 import {
   type Conversation,
@@ -15,6 +14,7 @@ import {
   keptBy,
   saved,
   savedSchema,
+  sharedPrefix,
   tasksAfterRewind
 } from "../record/index.ts"
 import type { Message } from "../model/index.ts"
@@ -115,18 +115,6 @@ export const replacing = (before: Conversation, record: Conversation): Entry =>
   })
 
 const none: ReadonlyArray<never> = []
-
-/** The length of the equal beginning of two lists. */
-const sharedPrefix = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>): number => {
-  if (before === after) return after.length
-  const most = Math.min(before.length, after.length)
-  let kept = 0
-  while (kept < most && isSame(before[kept], after[kept])) kept++
-  return kept
-}
-
-const isSame = (one: unknown, other: unknown): boolean =>
-  one === other || (typeof one === "object" && Equal.equals(one, other))
 
 /**
  * The record of an entry, from the entries up to it, newest first.
