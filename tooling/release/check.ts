@@ -14,6 +14,7 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { root, workspacePackages } from "../house/workspace.ts"
+import { commandProblems } from "./command.ts"
 import { installWith, managers, readmeFile } from "./managers.ts"
 import { publishAll, type Registry, withFolder, withServer } from "./registry.ts"
 import { checkTemplates } from "./templates/checkTemplates.ts"
@@ -131,7 +132,10 @@ await withFolder(async (folder) => {
     const peers = [["newest peers", newest()] as const, ["oldest peers", oldest(manifests)] as const]
     await Promise.all([
       ...peers.map(([title, versions]) => checkProject(published, title, versions, nodes)),
-      checkManagers(published)
+      checkManagers(published),
+      checks.check("RELEASE3 npx troupe mcp serves a module in a fresh folder, and a client uses its tools", () =>
+        commandProblems(join(folder, "command"), published.registry.env)
+      )
     ])
     await checkWeight(published)
     const created = join(folder, "created")
