@@ -119,7 +119,16 @@ const handleOf = (id: string, owner: ContextOwner): ChatHandle => {
   const answered = asked(asks?.former)
   return {
     id,
-    ...(asks === undefined ? {} : { waitFor: (questions, state) => questionsOf(written, questions, state, asks) }),
+    ...(asks === undefined
+      ? {}
+      : {
+          waitFor: async (questions, state, dropped) => {
+            const waits = await questionsOf(written, questions, state, asks)
+            const { waited } = owner.options ?? {}
+            if (dropped !== undefined) waited?.hold(id, { call: written.id, place: owner.place, dropped })
+            return waits
+          }
+        }),
     ...(answered === undefined ? {} : { answered }),
     send: async (input, options) => living().send(input, options),
     blob: async (blob) => {

@@ -19,4 +19,5 @@ export type { CallCommand, CallControl, ChildView, ToolCallView, ToolCallWatcher
 export { endedEarly, toolFailure, toolOutcome } from "./toolOutcome.ts"
 export type { OutcomeRules } from "./resultContent.ts"
 export type { ToolOutcome } from "./toolOutcome.ts"
+export { WaitedCalls } from "./waitedCalls.ts"
 export { watchZombies } from "./zombieTable.ts"

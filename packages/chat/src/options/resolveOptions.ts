@@ -5,7 +5,7 @@ import { EngineError, type Finding, isRecord, unknownName, ValidationError } fro
 import { withFinder } from "./deferredTools.ts"
 import { resolveModel, resolveParams, resolveTools } from "./callOverlay.ts"
 import * as Retry from "../adapter/retryPolicy.ts"
-import { type ChatHandle, type Engine, inProcess, type Tool, type ToolExecutor } from "../tool/index.ts"
+import { type CallPlace, type ChatHandle, type Engine, inProcess, type Tool, type ToolExecutor } from "../tool/index.ts"
 import { defaultMaxToolResultCharacters, json, type ToolResultEncoder } from "../values/index.ts"
 import { defaultSystem, type ToolSlots } from "../async/index.ts"
 import type { ChatBlobs } from "../blob/index.ts"
@@ -82,6 +82,15 @@ export interface RunOptions extends ChatOptions {
    * ends.
    */
   readonly mayAct?: (() => boolean) | undefined
+  /** The calls that wait for answers to questions of their own. */
+  readonly waited?:
+    | {
+        readonly hold: (
+          chat: string,
+          asking: { readonly call: string; readonly place: CallPlace; readonly dropped: () => void }
+        ) => void
+      }
+    | undefined
   /** How many requests the turns send that the runtime begins in a chain; without it there is no bound. */
   readonly maxChainRequests?: number | undefined
   /** The spans of this run, if tracing is on. */
@@ -91,7 +100,7 @@ export interface RunOptions extends ChatOptions {
 /** The options that are the same for every run: all but those that each run makes for itself, and those of a live chat. */
 export type FixedOptions = Omit<
   RunOptions,
-  "requestId" | "trace" | "agent" | "toolSlots" | "chat" | "blobs" | "family" | "mayAct" | "maxChainRequests"
+  "requestId" | "trace" | "agent" | "toolSlots" | "chat" | "blobs" | "family" | "mayAct" | "maxChainRequests" | "waited"
 > & {
   readonly requestId?: string | undefined
 }
@@ -127,6 +136,7 @@ export const optionsOfRun = (
     blobs: living?.blobs,
     family: living?.family,
     mayAct: living?.mayAct,
+    waited: living?.waited,
     maxChainRequests: living?.maxChainRequests,
     trace:
       tracing === undefined

@@ -75,12 +75,15 @@ export interface ChatHandle {
    *
    * **Details**: a question is a wait like that of a sub-agent. `chat.approve(address, decision)` decides: `result` answers, `deny` does not,
    * and `halt` ends the turn. Its `options` are for the user interface; an answer must fit a JSON Schema in `options.schema`. `state` is
-   * plain JSON that the next run of the call gets back.
+   * plain JSON that the next run of the call gets back. `dropped` is called when the call ends without another run, for example by a cancel
+   * of its turn, to end what the call has left open elsewhere; not after a restart of the program, nor in the chat of a sub-agent.
    *
    * **Errors**: rejects with a `ToolError` (`invalid_return`) for no question or more than 100, two of one id, options of more than 16,000
    * characters as JSON, or a state of more than 200,000.
    */
-  readonly waitFor?: ((questions: ReadonlyArray<PersonQuestion>, state?: unknown) => Promise<Returned>) | undefined
+  readonly waitFor?:
+    | ((questions: ReadonlyArray<PersonQuestion>, state?: unknown, dropped?: () => void) => Promise<Returned>)
+    | undefined
   /** The decisions about the questions of this call, when it runs again with them. */
   readonly answered?: Answered | undefined
   /** The background tasks of the chat; only a chat of a Troupe has them, and not that of a sub-agent. */

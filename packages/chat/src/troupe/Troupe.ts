@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { WaitedCalls } from "../call/index.ts"
 import { Process, System } from "@troupe/otp"
 import { Escalation, type FoundMessage, type SearchOptions } from "../lists/index.ts"
 import * as Chat from "../loop/Chat.ts"
@@ -83,6 +84,7 @@ export class RunningTroupe<Name extends string = string> {
   readonly #agents: AgentTable
   readonly #chatOptions: ChatOptions
   readonly #tree: SupervisionTree
+  readonly #waited = new WaitedCalls()
   readonly #living: ChatDirectory
   readonly #conversations: Conversations
   readonly #escalation: Escalation | undefined
@@ -147,6 +149,7 @@ export class RunningTroupe<Name extends string = string> {
       system: this.system,
       tree: this.#tree,
       agents,
+      waited: this.#waited,
       toolSlots: maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls),
       suspension: { suspendedTtlMs, answer },
       limits: { maxWaitingInputs, maxWaitingBytes, maxWaitingFileBytes },
@@ -174,7 +177,10 @@ export class RunningTroupe<Name extends string = string> {
       living: (id) => this.#living.get(id)?.chat,
       between: (id, work) => this.#living.between(id, work),
       newId: () => idAtHome(home, () => System.uuid(this.system, "chats")),
-      rewound: (record) => this.#living.tasks.recorded(record.id, record),
+      rewound: (record) => {
+        this.#living.tasks.recorded(record.id, record)
+        this.#waited.recorded(record.id, record)
+      },
       hasChildren: !agents.isEmpty && Store.isSessionStore(kept),
       fence: (id) => fenceOf(home, id),
       livingBlobs: (id) => this.#living.get(id)?.blobs,
@@ -370,6 +376,7 @@ export class RunningTroupe<Name extends string = string> {
     for (let living = this.#living.get(id); living !== undefined; living = this.#living.get(id)) {
       await living.chat.stop()
     }
+    this.#waited.deleted(id)
     await this.#living.tasks.deleted(id)
     await this.#conversations.delete(id)
   }

@@ -24,6 +24,7 @@ import { checkRecord, type Draft, type DraftKeeping, type Fence, fenceOf, type H
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "../live/index.ts"
 import { chatMoved, chatStopped, followChild, LiveState, LiveView } from "../view/index.ts"
+import type { WaitedCalls } from "../call/index.ts"
 import { boardsOf, handleOf } from "./chatHandle.ts"
 import type { Memories } from "./memories.ts"
 import { FamilyMember } from "./familyMember.ts"
@@ -54,6 +55,7 @@ export interface ChatParts {
   readonly tree: SupervisionTree
   readonly agents: AgentTable
   readonly toolSlots: ToolSlots | undefined
+  readonly waited: WaitedCalls
   readonly suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
   readonly limits: InboxLimits
   /** How often the draft of a reply is stored: `Infinity` for only when its chat ends, `undefined` for never. */
@@ -188,7 +190,7 @@ export class ChatDirectory {
         ? this.#parts.tree.add<"accept">({ type: "accept", id, input, fence })
         : acceptFiles(this.#parts.tree, this.get(id)?.blobs, { type: "accept", id, input, fence }),
     options: (id, turn, agent) => {
-      const { agents, toolSlots, home, maxChainRequests } = this.#parts
+      const { agents, toolSlots, home, maxChainRequests, waited } = this.#parts
       // A turn of an unloaded chat has its options before the chat is held again.
       const living = this.get(id)
       const { engine, chatOptions, fixed: usual } = agents.of(agent)
@@ -202,6 +204,7 @@ export class ChatDirectory {
         chat: living && handleOf(living, children, { parts: this.#parts, chats: this, agent, all: this.#children }),
         blobs: living?.blobs,
         family: children?.spending(id),
+        waited,
         mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)
       })
     },

@@ -26,6 +26,7 @@ import type { Memories } from "./memories.ts"
 import type { ChatPid } from "../live/index.ts"
 import { type ChatHome, type LiveChat, sendTask } from "../live/index.ts"
 import type { SupervisionTree } from "../live/index.ts"
+import type { WaitedCalls } from "../call/index.ts"
 import type { Engine } from "../tool/index.ts"
 import * as Store from "../store/Store.ts"
 
@@ -36,6 +37,7 @@ interface LifeParts {
   readonly engine: Engine
   readonly home: Home | undefined
   readonly tasks: BackgroundTasks
+  readonly waited: WaitedCalls
   readonly children: ChildChats
   readonly blobs: ChatBlobs | undefined
   readonly memories: Memories
@@ -49,6 +51,7 @@ export class ChatLife extends CommitChain {
   readonly #tree: SupervisionTree
   readonly #home: Home | undefined
   readonly #tasks: BackgroundTasks
+  readonly #waited: WaitedCalls
   readonly #children: ChildChats
   readonly #blobs: ChatBlobs | undefined
   readonly #memories: Memories
@@ -56,7 +59,7 @@ export class ChatLife extends CommitChain {
 
   constructor(
     chat: LiveChat,
-    { engine, system, tree, home, tasks, children, blobs, memories }: LifeParts,
+    { engine, system, tree, home, tasks, waited, children, blobs, memories }: LifeParts,
     record: Conversation | undefined,
     recalled: Conversation | undefined
   ) {
@@ -68,10 +71,12 @@ export class ChatLife extends CommitChain {
     this.#tree = tree
     this.#home = home
     this.#tasks = tasks
+    this.#waited = waited
     this.#children = children
     this.#blobs = blobs
     this.#memories = memories
     blobs?.loaded(recalled)
+    if (record !== undefined) waited.recorded(chat.id, record)
   }
 
   /** HOME1, CHATBLOB1 */
@@ -96,6 +101,7 @@ export class ChatLife extends CommitChain {
 
   protected saved(record: Conversation): void {
     this.#tasks.recorded(this.#chat.id, record)
+    if (this.#waited.chats.size > 0) this.#waited.recorded(this.#chat.id, record)
     this.#children.stored(this.#chat.id)
   }
 

@@ -54,6 +54,8 @@ const theatre = async (kept: SessionStore = memory(), book?: (context: ToolConte
   return { troupe, chat, booked, give, text, store: kept }
 }
 
+type Theatre = Awaited<ReturnType<typeof theatre>>
+
 const answers = (value: unknown) => ({ type: "result", value }) as const
 
 test("PERSON1. a question of a handler waits with its schema, and the call runs again with the answer and its state", async () => {
@@ -163,4 +165,22 @@ test("REVIVE2. a call whose handler does not know its outcome waits for a person
     outcome: "unknown",
     content: expect.stringContaining("leave it") as string
   })
+})
+
+test.each([
+  ["an answer", 0, async ({ chat, text }: Theatre) => text(chat.approve("c0/~/seats", answers(2)))],
+  ["a cancel", 1, async ({ chat }: Theatre) => chat.cancel()],
+  ["a rewind", 1, async ({ troupe }: Theatre) => troupe.rewind("c", 0)],
+  ["a deletion", 1, async ({ troupe }: Theatre) => troupe.delete("c")]
+] as const)("DROPPED1. after %s, the function of a call that waited was called %d times", async (_, times, end) => {
+  let dropped = 0
+  const asks = ({ chat }: ToolContext) =>
+    chat?.answered === undefined
+      ? chat?.waitFor?.([{ id: "seats", question: "How many seats?" }], undefined, () => (dropped += 1))
+      : "booked"
+  const all = await theatre(memory(), asks)
+  await all.give(["book"])
+  expect(dropped).toBe(0)
+  await end(all)
+  expect(dropped).toBe(times)
 })

@@ -57,4 +57,10 @@ export interface McpCall extends Pick<Tool.ToolContext, "toolCall" | "signal" | 
 /** How a call ends for now: with its result, or with what its server asks first. */
 export type CallEnd =
   | { readonly type: "result"; readonly result: CallToolResult }
-  | { readonly type: "asks"; readonly requests: Readonly<Record<string, Asked>>; readonly state: AskedState }
+  | {
+      readonly type: "asks"
+      readonly requests: Readonly<Record<string, Asked>>
+      readonly state: AskedState
+      /** Cancels a call that is still open at the server, if no answer comes. */
+      readonly cancel?: (() => void) | undefined
+    }

@@ -5,8 +5,8 @@
  *
  * OPENCALL1. A call whose server asks goes on at the server while a person thinks; its handler has ended. The answer finds the call by its
  *            key. When the connection is lost, the call is too, and an answer that comes later finds none.
- * OPENCALL2. At most 256 calls wait for answers. The oldest beyond that is cancelled at the server, and its outcome is unknown. A call whose
- *            chat was cancelled while it waited is one of them: it has no handler that could end it.
+ * OPENCALL2. At most 256 calls wait for answers. The oldest beyond that is cancelled at the server, and its outcome is unknown. A call that
+ *            ends while it waits, for example by a cancel of its turn, is cancelled at the server too.
  * OPENCALL3. A question of the older protocol does not name its call: with several calls the one that began last asks.
  */
 import type { ElicitResult } from "@modelcontextprotocol/client"
@@ -122,13 +122,21 @@ export class OpenCalls {
       }
       this.#waits(open)
       const requests = Array.from(open.questions, ([id, { asked }]) => [id, asked] as const)
-      return { type: "asks", requests: Object.fromEntries(requests), state: { open: true } }
+      const cancel = (): void => this.#cancel(open)
+      return { type: "asks", requests: Object.fromEntries(requests), state: { open: true }, cancel }
     } catch (error) {
       this.#end(open)
       throw error
     } finally {
       signal.removeEventListener("abort", onAbort)
     }
+  }
+
+  /** Cancels a call that waits, at the server. */
+  #cancel(open: OpenCall): void {
+    if (!open.isWaiting || this.#open.get(open.call.key) !== open) return
+    open.cancel.abort()
+    this.#end(open)
   }
 
   #waits(open: OpenCall): void {
@@ -138,9 +146,7 @@ export class OpenCalls {
     open.isWaiting = true
     const waiting = Array.from(this.#open.values()).filter(({ isWaiting }) => isWaiting)
     const [oldest] = waiting
-    if (oldest === undefined || waiting.length <= mostWaiting) return
-    oldest.cancel.abort()
-    this.#end(oldest)
+    if (oldest !== undefined && waiting.length > mostWaiting) this.#cancel(oldest)
   }
 
   #end(open: OpenCall): void {

@@ -79,8 +79,8 @@ export const handlerOf = (
       if (ends?.type === "halt") return halt(ends.reason ?? "halt", `The turn was ended while ${server} asked`)
       if (end.type === "result") return await resultFor(end.result)
       if (waitFor === undefined) return error(`${server} asks a person, and this call cannot wait`)
-      const { requests, state } = end
-      return await waitFor(questionsOf(server, requests), { requests, state } satisfies Kept)
+      const { requests, state, cancel } = end
+      return await waitFor(questionsOf(server, requests), { requests, state } satisfies Kept, cancel)
     } catch (failure) {
       if (signal.aborted) throw failure
       const isLost = writes && failure instanceof McpError && failure.reason === "connection_lost"

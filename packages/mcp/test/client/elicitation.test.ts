@@ -192,3 +192,46 @@ test("MCPT4. a call that writes is unknown when the server dies while it runs, a
   expect(resultIn(left)).toMatchObject({ outcome: "unknown" })
   expect(calls).toBe(1)
 })
+
+/** A chat whose call waits for the answer to a question of a server of the older protocol, and the end of that call at the server. */
+const waiting = async () => {
+  const cancelled = Promise.withResolvers<string>()
+  const transport = (): InMemoryTransport => {
+    const [ours, theirs] = InMemoryTransport.createLinkedPair()
+    const server = new McpServer({ name: "shop", version: "1.0.0" })
+    server.registerTool("order", {}, async ({ mcpReq }) => {
+      mcpReq.signal.addEventListener("abort", () => cancelled.resolve("cancelled"))
+      const { action } = await mcpReq.elicitInput(form)
+      if (action !== "cancel") cancelled.resolve("answered")
+      return { content: [{ type: "text", text: action }] }
+    })
+    void server.connect(theirs)
+    return ours
+  }
+  const { chat, troupe } = await begin({ transport }, Store.memory())
+  expect(await chat.send("Order").result()).toMatchObject({ haltedReason: "awaiting_approval" })
+  return { chat, troupe, end: cancelled.promise }
+}
+
+test("OPENCALL2. a call that waits is cancelled at its server of the older protocol when its turn is cancelled", async () => {
+  const { chat, end } = await waiting()
+  await chat.cancel()
+  expect(await end).toBe("cancelled")
+})
+
+test("OPENCALL2. a call that waits is cancelled at its server when its chat is rewound or deleted", async () => {
+  const rewound = await waiting()
+  await rewound.troupe.rewind("anna", 0)
+  expect(await rewound.end).toBe("cancelled")
+  const deleted = await waiting()
+  await deleted.troupe.delete("anna")
+  expect(await deleted.end).toBe("cancelled")
+})
+
+test("DROPPED1. a call that is answered is not cancelled at its server", async () => {
+  const { chat, troupe, end } = await waiting()
+  const [wait] = (await troupe.waiting()).waits
+  const value = { count: 2, unit: "kg" }
+  await chat.approve(wait?.toolCallId ?? "", { type: "result", value }).result()
+  expect(await end).toBe("answered")
+})
