@@ -5,6 +5,7 @@ import { AdapterError } from "@troupe/chat/errors"
 import type { Request } from "@troupe/chat/models"
 import { Message } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
+import { Spans } from "../double/spans.ts"
 
 const many = "a few words that fill the request ".repeat(30)
 
@@ -111,6 +112,46 @@ describe("the state compacting", () => {
     const result = await Chat.run(engine, [user("go")], { compaction, budget: { tokens: 1_000 }, maxTurns: 20 })
     expect(result).toMatchObject({ haltedReason: "budget_tokens" })
     expect(world.summaries).toHaveLength(1)
+  })
+
+  it("COMPACT1: the request for a summary has the retries, the price and the span of a request", async () => {
+    const spans = new Spans()
+    const world = recorded((request, number) => {
+      const isSummary = JSON.stringify(request.messages).includes("Write the summary.")
+      if (!isSummary) return says("Done.", { inputTokens: 10 })
+      return number === 1 ? new AdapterError("rate_limited") : says("Short.", { inputTokens: 900 })
+    })
+    const compaction = Compaction.make({ maxTokens: 1_500, strategies: [Compaction.summarise()] })
+    const engine = Engine.make({ adapter: world.adapter, prices: (_, { inputTokens = 0 }) => inputTokens })
+    const thread = [user(many.repeat(3)), Message.assistant(many.repeat(3)), user("and now?")]
+    const retry = { baseDelayMs: 1, jitterMs: 0 }
+    const result = await Chat.run(engine, thread, { compaction, retry, tracing: { tracer: spans.tracer } })
+    expect(result).toMatchObject({ haltedReason: "completed", thread: { compaction: { summary: "Short." } } })
+    expect([world.summaries.length, world.requests.length]).toEqual([2, 1])
+    expect(result.usage).toMatchObject({ inputTokens: 910, totalCost: 910 })
+    expect(spans.tree().filter((line) => line.includes("chat:"))).toEqual([
+      "  chat: failed",
+      "  chat: ok",
+      "    chat: ok"
+    ])
+  })
+
+  it("COMPACT1, COMPACT2: a summary that is silent for the deadline of a stream fails, and the turn goes on without it", async () => {
+    const world = recorded((request) =>
+      JSON.stringify(request.messages).includes("Write the summary.")
+        ? { script: [{ text: "a" }, { hang: true }] }
+        : says("Done.")
+    )
+    const compaction = Compaction.make({ maxTokens: 1_500, strategies: [Compaction.summarise()] })
+    const thread = [user(many.repeat(3)), Message.assistant(many.repeat(3)), user("and now?")]
+    const result = await Chat.run(Engine.make({ adapter: world.adapter }), thread, {
+      compaction,
+      streamIdleTimeoutMs: 50,
+      retry: false
+    })
+    expect(result).toMatchObject({ haltedReason: "completed" })
+    expect(result.thread.compaction?.summary).toBeUndefined()
+    expect([world.summaries.length, world.requests.length]).toEqual([1, 1])
   })
 
   it("a request that no compaction makes small enough ends the turn with context_too_large, and nothing is sent", async () => {

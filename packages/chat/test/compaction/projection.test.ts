@@ -14,6 +14,9 @@ const strategies: ReadonlyArray<ReadonlyArray<Strategy>> = [
   [window()],
   [prune({ keepSteps: 1, characters: 200 })],
   [({ cuts }) => ({ upTo: cuts[Math.floor(cuts.length / 2)] ?? 0, summary: "half" })],
+  [prune(), window()],
+  [window({ keepTokens: 2_500 }), summarise({ keepTokens: 500 })],
+  [({ cuts }) => ({ upTo: cuts[0] ?? 0 }), prune(), summarise()],
   []
 ]
 
