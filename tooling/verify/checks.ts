@@ -43,8 +43,8 @@ const whole = (check: Check): Check => ({ ...counted(check), env: { TROUPE_VOLUM
  * `verify:full`: phases of lanes. The lanes of a phase run side by side.
  *
  * **Details**: the tests run all random programs. Tests of whole programs wait more than they compute. Measurements of memory and
- * time come last and alone: growth, and then the release, whose first token is measured, and whose templates and site are opened in a
- * browser. Its packages are packed as the types were built.
+ * time come last and alone: growth, and then the release, whose first token is measured, and whose templates are opened in a browser.
+ * Its packages are packed as the types were built.
  */
 export const full = (isTested: boolean): ReadonlyArray<ReadonlyArray<Lane>> => [
   [
