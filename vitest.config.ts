@@ -61,7 +61,7 @@ export default defineConfig({
           name: "browser",
           expect,
           // Longer than the limit of one step of a page, so that a failure names the step.
-          testTimeout: 120_000,
+          testTimeout: 240_000,
           include: ["apps/playground/test/browser/**/*.test.ts"],
           env: shared.env,
           globalSetup: ["apps/playground/test/browser/setup.ts"]

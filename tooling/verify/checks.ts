@@ -42,15 +42,16 @@ const whole = (check: Check): Check => ({ ...counted(check), env: { TROUPE_VOLUM
 /**
  * `verify:full`: phases of lanes. The lanes of a phase run side by side.
  *
- * **Details**: the tests run all random programs. Tests of whole programs wait more than they compute. Measurements of memory and
- * time come last and alone: growth, and then the release, whose first token is measured, and whose templates are opened in a browser.
- * Its packages are packed as the types were built.
+ * **Details**: the tests run all random programs. Compilers and linters need every processor, and programs and browsers have deadlines,
+ * so they run one after the other. Measurements of memory and time come last and alone: growth, and then the release, whose first token
+ * is measured, and whose templates are opened in a browser. Its packages are packed as the types were built.
  */
 export const full = (isTested: boolean): ReadonlyArray<ReadonlyArray<Lane>> => [
+  ...(isTested ? [] : [[[whole(test)]]]),
+  [[types], sources],
   [
-    [...(isTested ? [] : [whole(test)]), whole(script("programs", "--maxWorkers", "3"))],
-    [types, counted(script("mcp")), counted(script("fuzz"))],
-    [...sources, counted(script("storm", "--kept", "--minutes", "0.5"))]
+    [whole(script("programs", "--maxWorkers", "2"))],
+    [counted(script("mcp")), counted(script("fuzz")), counted(script("storm", "--kept", "--minutes", "0.5"))]
   ],
   [[counted(script("growth"))]],
   [[counted(script("release:check"))]]
