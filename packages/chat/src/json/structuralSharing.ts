@@ -3,7 +3,7 @@
  *
  * Owns: which lists grew from which.
  *
- * GROW1. Whoever adds the same elements to a list gets the same list. So a chat, its writes and its store copy a long thread once for each
+ * GROW1. Whoever adds the same elements to a list of 32 or more gets the same list. So a chat, its writes and its store copy a long thread once for each
  *        addition, and compare nothing of what was there before.
  */
 
@@ -60,9 +60,13 @@ interface Growth {
 
 export const growths = new WeakMap<ReadonlyArray<unknown>, Growth>()
 
+/** A shorter list is copied: the memory of its growth would cost more than the copy. */
+const shortest = 32
+
 /** A list with these elements at the end (GROW1). */
 export const extended = <A>(list: ReadonlyArray<A>, added: ReadonlyArray<A>): ReadonlyArray<A> => {
   const { length } = list
+  if (length + added.length < shortest) return list.concat(added)
   const growth = growths.get(list)
   const newest = growth?.newest.deref() as ReadonlyArray<A> | undefined
   let same = 0

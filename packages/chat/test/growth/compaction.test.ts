@@ -40,7 +40,7 @@ test("a turn of a compacted chat costs behind 10,000 messages what it costs behi
   await few.stop()
 })
 
-test("GROW1: the chat and its store have one list of messages, also behind calls, a restart and other chats", async () => {
+test("GROW1: the chat and its store have one list of 32 messages or more, also behind calls, a restart and other chats", async () => {
   const store = memory()
   const open = async () => {
     const troupe = await Troupe.start({ adapter: calling, tools: [look], store })
@@ -49,7 +49,7 @@ test("GROW1: the chat and its store have one list of messages, also behind calls
   for (let program = 0; program < 2; program++) {
     const { troupe, chat } = await open()
     const other = await troupe.chat(`other ${program}`)
-    for (let turn = 0; turn < 3; turn++) {
+    for (let turn = 0; turn < 12; turn++) {
       await chat.send("On").result()
       await other.send("On").result()
     }
