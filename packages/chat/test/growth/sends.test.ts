@@ -48,7 +48,7 @@ test("a send to a busy chat costs little more behind sixteen times as many, unti
     }
   })
   // The collector makes sends among many dearer, and the list of those that wait is copied. A square would be 16.
-  expect((await dearer(4, sending(16_000), sending(1_000))) / 16).toBeLessThan(8)
+  expect((await dearer(rounds, sending(16_000), sending(1_000))) / 16).toBeLessThan(8)
 }, 240_000)
 
 test("a large input costs the same behind ten times as many, until its receipt and until its turn", async () => {
