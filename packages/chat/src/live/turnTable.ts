@@ -188,7 +188,7 @@ export class TurnTable {
 
   #accepted(turn: LiveTurn, { message }: InboxEntry, { input }: Accepted): void {
     // A row that a former program left, and that came late, is older than what the chat asks now (MAIL5).
-    turn.turn.answers = input.answers
+    if (turn.turn.answers !== input.answers) turn.turn.answers = input.answers
     if (Equal.equals(input.message, message)) {
       if (turn.turn.delivery !== undefined) turn.turn.delivery.isKept = true
     } else turn.fail(new ValidationError("invalid_options", [{ field: ["id"], reason: "names_another_input" }]))

@@ -33,9 +33,8 @@ export class LiveFeed {
   readonly #newId: () => string
   #readers: Set<Reader> | undefined
   #life: string | undefined
-  #over = false
+  #stage: "new" | "begun" | "over" = "new"
   #failure: SessionError | undefined
-  #hadProcess = false
 
   constructor(view: LiveView, newId: () => string) {
     this.#view = view
@@ -54,7 +53,7 @@ export class LiveFeed {
 
   /** Whether the chat was stopped, or has left. */
   get over(): boolean {
-    return this.#over
+    return this.#stage === "over"
   }
 
   /** The error of readers after their unread events, when the chat has left (ATT4). */
@@ -100,11 +99,11 @@ export class LiveFeed {
 
   /** Called when the chat has a process (FEED3). */
   attached(): void {
-    if (this.#hadProcess) {
+    if (this.#stage !== "new") {
       for (const reader of Array.from(this.#readers ?? [])) reader.takeRest()
       this.forgetAll()
     }
-    this.#hadProcess = true
+    if (this.#stage === "new") this.#stage = "begun"
     this.#serve()
   }
 
@@ -112,7 +111,7 @@ export class LiveFeed {
    * Ends the readers because the chat was stopped, or fails them because it has left; unread events can still be read.
    */
   end(failure?: SessionError): void {
-    this.#over = true
+    this.#stage = "over"
     this.#failure = failure
     for (const reader of Array.from(this.#readers ?? [])) reader.ended()
     this.#readers = undefined
@@ -121,7 +120,7 @@ export class LiveFeed {
   attach<A extends Attached | CallItem>(id: string, options: LocalAttachOptions): Attachment<A> {
     checkAttach(options, id)
     const reader = new Attachment<A>(this, this.#beginningOf(id, options), options)
-    if (this.#over) reader.fail(this.#failure ?? chatStopped(id))
+    if (this.#stage === "over") reader.fail(this.#failure ?? chatStopped(id))
     else if (options.signal?.aborted !== true) (this.#readers ??= new Set()).add(reader)
     return reader
   }

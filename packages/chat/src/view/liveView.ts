@@ -168,6 +168,7 @@ interface Seen {
   readonly reasoning: number
   readonly rewritten: number
   readonly phase: ChatPhase
+  partial: PartialReply | undefined
 }
 
 export class LiveView {
@@ -181,7 +182,6 @@ export class LiveView {
   #snapshot: ChatSnapshot | undefined
   /** What the snapshot has. */
   #seen: Seen | undefined
-  #partial: PartialReply | undefined
   #timer: unknown
   /** The states of the calls, for their readers (CALLS4). */
   #calls: { readonly feed: CallFeed; readers: number } | undefined
@@ -315,7 +315,8 @@ export class LiveView {
       rewritten !== seen.rewritten ||
       phase !== seen.phase
     ) {
-      this.#seen = { text: text.length, reasoning: reasoning.length, rewritten, phase }
+      const seenNow = { text: text.length, reasoning: reasoning.length, rewritten, phase, partial: seen?.partial }
+      this.#seen = seenNow
       const live: ChatSnapshot & { readonly __proto__: object } = {
         __proto__: printable,
         ...chatMachine.resolveState(machine),
@@ -324,6 +325,7 @@ export class LiveView {
           env,
           turn,
           phase,
+          seen: seenNow,
           partial: reasoning === "" ? { text } : { text, reasoning }
         }),
         toJSON: shownSnapshot
@@ -333,7 +335,7 @@ export class LiveView {
     return this.#snapshot
   }
 
-  #liveContext(context: ChatContext, { env, turn, phase, partial }: Live): LiveContext {
+  #liveContext(context: ChatContext, { env, turn, phase, seen, partial }: Live): LiveContext {
     const { record, ...state } = context
     const serving = env.serving(record.open?.agent ?? record.agent?.name)
     const { collector } = this.state
@@ -348,7 +350,7 @@ export class LiveView {
       refusal: valueOf(context.refusal),
       failure: valueOf(context.failure),
       phase,
-      partial: this.#partialOf(context, { turn, partial }),
+      partial: partialOf(context, { turn, seen, partial }),
       delayed: collector?.delayed,
       toolCalls: this.#toolCalls,
       tasks: this.tasks ?? noTasks,
@@ -369,12 +371,6 @@ export class LiveView {
         return Inbox.entries(context.inbox)
       }
     }
-  }
-
-  #partialOf({ record: { thread } }: ChatContext, { turn, partial }: Pick<Live, "turn" | "partial">): PartialReply {
-    const asJson = partial.text !== "" && isJson(askedFormat(thread) ?? turn?.options.responseFormat)
-    this.#partial = asJson ? withObject(this.#partial, partial) : partial
-    return this.#partial
   }
 
   subscribe(observer: SnapshotObserver): { readonly unsubscribe: () => void } {
@@ -432,7 +428,18 @@ interface Live {
   readonly env: ChatEnv
   readonly turn: Turn | undefined
   readonly phase: ChatPhase
+  readonly seen: Seen
   readonly partial: PartialReply
+}
+
+/** The reply so far, with its object if it is JSON. */
+const partialOf = (
+  { record: { thread } }: ChatContext,
+  { turn, seen, partial }: Pick<Live, "turn" | "seen" | "partial">
+): PartialReply => {
+  const asJson = partial.text !== "" && isJson(askedFormat(thread) ?? turn?.options.responseFormat)
+  seen.partial = asJson ? withObject(seen.partial, partial) : partial
+  return seen.partial
 }
 
 const phaseOf = ({ value }: ChatState, turn: Turn | undefined, noTools: boolean): ChatPhase => {
