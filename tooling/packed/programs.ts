@@ -4,6 +4,7 @@
  * @module
  */
 import { writeFileSync } from "node:fs"
+import { stripTypeScriptTypes } from "node:module"
 import { join } from "node:path"
 import { expectName, rewriteAssertions } from "../doctest/assertions.ts"
 import { markdownExamples } from "../doctest/examples.ts"
@@ -57,7 +58,7 @@ export const writeExamples = (folder: string, libraries: ReadonlyArray<Workspace
     .flatMap((path) => markdownExamples(readText(path)).map((example) => ({ path, example })))
   return [{ path: "README.md", example: thirtyLines }, ...found].map(({ path, example }, index) => {
     const file = `example${index}.js`
-    writeFileSync(join(folder, file), asserting(example.code))
+    writeFileSync(join(folder, file), stripTypeScriptTypes(asserting(example.code)))
     return { title: `${path}: "${example.title}"`, file }
   })
 }
