@@ -18,7 +18,15 @@ import { commandProblems } from "./command.ts"
 import { installWith, managers, readmeFile } from "./managers.ts"
 import { publishAll, type Registry, withFolder, withServer } from "./registry.ts"
 import { checkTemplates } from "./templates/checkTemplates.ts"
-import { byteProblems, firstTokenProblems, maxBytes, maxPackages, maxRatio, packageProblems } from "./weight.ts"
+import {
+  busyRatio,
+  byteProblems,
+  firstTokenProblems,
+  maxBytes,
+  maxPackages,
+  maxRatio,
+  packageProblems
+} from "./weight.ts"
 import { CheckRun, type Problems } from "../packed/checkRun.ts"
 import { failureOf, run } from "../packed/program.ts"
 import { writeExamples, writeLoader } from "../packed/programs.ts"
@@ -118,8 +126,9 @@ const checkWeight = async ({ folder, registry, tarballs }: Published): Promise<v
   await check(`a chat in a page is at most ${maxPackages} packages with all peers`, () =>
     packageProblems(join(folder, "light"), registry.env)
   )
-  await check(`the first token of a fresh program takes at most ${maxRatio} times the processor time of ai`, () =>
-    firstTokenProblems(join(folder, "first-token"), registry.env)
+  await check(
+    `the first token of a fresh program takes at most ${busyRatio} times the processor time of ai, and ${maxRatio} on a quiet machine`,
+    () => firstTokenProblems(join(folder, "first-token"), registry.env)
   )
 }
 

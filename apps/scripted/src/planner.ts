@@ -240,12 +240,12 @@ const team: Rule = {
 
 const rules: ReadonlyArray<Rule> = [
   team,
+  search,
+  read,
   weather,
   stubborn,
   charge,
   hotel,
-  search,
-  read,
   list,
   crash,
   timeout,

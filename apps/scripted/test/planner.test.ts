@@ -44,6 +44,8 @@ describe("plan", () => {
     ["charge 20 dollars", "charge 20"],
     ["reserve a hotel room", "book_room undefined"],
     ["look at the weather in Rome", "weather Rome"],
+    ["read weather.txt", "read_text_file weather.txt"],
+    ["search for hotel", "search_files **/*hotel*"],
     ["book a table", "ask Before I can book a table: for when, and for how many?"]
   ])("%s is one call", (text, call) => {
     expect(calls(text)).toEqual([call])

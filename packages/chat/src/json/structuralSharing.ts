@@ -3,7 +3,7 @@
  *
  * Owns: which lists grew from which.
  *
- * GROW1. Whoever adds the same elements to a list of 32 or more gets the same list. So a chat, its writes and its store copy a long thread once for each
+ * GROW1. Two additions of the same elements to a list of 32 or more return the same list. So a chat, its writes and its store copy a long thread once for each
  *        addition, and compare nothing of what was there before.
  */
 

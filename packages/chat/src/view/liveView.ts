@@ -162,7 +162,7 @@ export interface ShownTask extends Pick<BackgroundTask, "id" | "toolCallId" | "t
 
 const noTasks: ReadonlyArray<never> = []
 
-/** The lengths of the reply's texts, how often it was rewritten, and the phase. */
+/** The lengths of the reply's texts, how often it was rewritten, the phase, and the reply with the object that was read from it. */
 interface Seen {
   readonly text: number
   readonly reasoning: number

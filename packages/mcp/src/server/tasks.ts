@@ -93,7 +93,7 @@ export class Tasks {
         createdAt: now,
         updatedAt: now,
         cancel,
-        result: running.then(withoutForms, (error: unknown) => failure(String(error))),
+        result: running.then(withoutForms).catch((error: unknown) => failure(String(error))),
         end: undefined
       }
       this.#all.set(task.id, task)
