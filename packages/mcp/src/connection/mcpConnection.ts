@@ -17,9 +17,8 @@ import {
   LOG_LEVEL_META_KEY,
   type PriorDiscovery,
   type Progress,
-  SdkError,
-  SdkErrorCode,
   SdkHttpError,
+  SseError,
   type Tool,
   UrlElicitationRequiredError
 } from "@modelcontextprotocol/client"
@@ -27,7 +26,7 @@ import { elicited, embeddedIn, inputOf, isAskable } from "./elicitation.ts"
 import { clientFor } from "./mcpClient.ts"
 import type { Asked, CallEnd, McpCall, SampleParams } from "./mcpCall.ts"
 import { McpError } from "./McpError.ts"
-import { type OpenTransport, transportOf } from "./mcpTransport.ts"
+import { isLost, type OpenTransport, transportOf } from "./mcpTransport.ts"
 import { OpenCalls, type OpenRequest } from "./openCalls.ts"
 import type { McpOptions, McpRoot, McpServerParams } from "./mcpServer.ts"
 import { questionAbout, refused, verdictOn } from "./sampling.ts"
@@ -110,7 +109,7 @@ export class McpConnection {
       return await this.#signedIn(() => run(this.client))
     } catch (error) {
       // The server may have run the request.
-      throw isClosed(error) ? new McpError("connection_lost", this.#name, { cause: error }) : error
+      throw isLost(error) ? new McpError("connection_lost", this.#name, { cause: error }) : error
     }
   }
 
@@ -252,7 +251,7 @@ export class McpConnection {
     withTasks(open.transport)
     if (this.#closing !== undefined) await client.close()
     client.onclose = () => ours() && this.#lose()
-    client.onerror = (error) => ours() && /reconnection attempts/i.test(error.message) && this.#lose(error)
+    client.onerror = (error) => ours() && endsConnection(error) && this.#lose(error)
   }
 
   /** Runs a call, and again when the user has opened the pages that the server requires first. Returns the error to a call that waits. */
@@ -319,8 +318,9 @@ export class McpConnection {
   }
 }
 
-/** Whether the connection was closed before the answer. */
-const isClosed = (error: unknown): boolean => error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed
+/** Whether a transport is of no use from now on: the older HTTP and SSE has no session but its stream. */
+const endsConnection = (error: Error): boolean =>
+  error instanceof SseError || /reconnection attempts/i.test(error.message)
 
 /** Whether a server refuses the newer HTTP: the older one answers a POST so. */
 const refusesPost = (error: unknown): boolean => {

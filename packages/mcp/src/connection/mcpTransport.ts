@@ -1,7 +1,15 @@
-/** Opens the transport to an MCP server: a child process's standard streams, HTTP, or a given one. */
+/**
+ * Opens the transport to an MCP server: a child process's standard streams, HTTP, or a given one.
+ *
+ * MCPC5. A stream over HTTP that breaks is resumed behind its last event. When it cannot be resumed, its request fails as lost.
+ */
 import {
   type AuthProvider,
   type OAuthClientProvider,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
   type Transport
@@ -58,6 +66,7 @@ type OverHttp = Extract<McpServerParams, { readonly url: string | URL }>
 
 const http = (server: OverHttp, auth: Auth): OpenTransport => {
   const transport = new StreamableHTTPClientTransport(new URL(server.url), optionsOf(server, auth))
+  failsLost(transport)
   const farewell = Effect.ignore(
     Effect.timeout(
       Effect.tryPromise(() => transport.terminateSession()),
@@ -71,6 +80,42 @@ const http = (server: OverHttp, auth: Auth): OpenTransport => {
     complaints: () => ""
   }
 }
+
+/** The data of the error of a request whose answer was lost. */
+const lostAnswer = "troupe/lost"
+
+/** Has each request fail whose stream has ended without an answer (MCPC5): the SDK lets it wait. */
+const failsLost = (transport: StreamableHTTPClientTransport): void => {
+  const send = transport.send.bind(transport)
+  transport.send = (message, options) => {
+    if (!("method" in message && "id" in message)) return send(message, options)
+    const onRequestStreamEnd = (): void => {
+      options?.onRequestStreamEnd?.()
+      const error = { code: -32_000, message: "The stream ended before the answer", data: lostAnswer }
+      // The SDK ignores it when the request has its answer.
+      transport.onmessage?.({ jsonrpc: "2.0", id: message.id, error })
+    }
+    return send(message, { ...options, onRequestStreamEnd })
+  }
+}
+
+/** The codes of requests that did not reach a server. */
+const notSent: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"])
+
+/** What `fetch` says of a broken connection, here and in browsers. */
+const broken = /fetch|network|terminated|load failed/i
+
+/** Whether a request has failed without an answer, and the server may have run it. */
+export const isLost = (error: unknown): boolean => {
+  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return true
+  if (error instanceof ProtocolError) return error.data === lostAnswer
+  // A gateway has lost the server.
+  if (error instanceof SdkHttpError) return error.status === 502 || error.status === 504
+  return error instanceof TypeError && broken.test(error.message) && !notSent.has(codeIn(error.cause))
+}
+
+const codeIn = (cause: unknown): unknown =>
+  typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
 
 const sse = (server: OverHttp, auth: Auth): OpenTransport => {
   const transport = new SSEClientTransport(new URL(server.url), optionsOf(server, auth))

@@ -1,5 +1,6 @@
 import { InMemoryTransport } from "@modelcontextprotocol/client"
 import { McpServer } from "@modelcontextprotocol/server"
+import { Fake, Troupe } from "@troupe/chat"
 import { runToolCalls, type Tool } from "@troupe/chat/tools"
 import { Clock, System } from "@troupe/otp"
 import { expect, test } from "vitest"
@@ -59,5 +60,34 @@ test("progress of the server restarts the idle deadline of the call, whose end c
   await clock.advance(1_000)
   expect((await result).messages).toMatchObject([{ outcome: "timed_out" }])
   expect(await cancelled).toBe("cancelled")
+  await System.stop(system)
+})
+
+test("CALLS1. progress of the server is the state of its call for a reader of the chat", async () => {
+  const clock = Clock.test()
+  const system = System.make({ clock, silent: true })
+  const { transport, asked } = reportingServer()
+  const { tools } = await Mcp.start(system, { transport })
+  const script = [{ toolCall: { id: "c1", name: "work" } }, { finish: "tool_calls" as const }]
+  const troupe = await Troupe.start({ system, adapter: Fake.make({ scripts: [script] }), tools })
+  const chat = await troupe.chat("anna")
+  const turn = chat.send("Work")
+  const seen: Array<unknown> = []
+  const reading = (async () => {
+    for await (const item of chat.attach({ turn, calls: true })) if (item.type === "call") seen.push(item.call)
+  })()
+  const report = await asked
+  await report()
+  const progress = { progress: 1 }
+  await expect
+    .poll(async () => {
+      await clock.advance(200)
+      return seen
+    })
+    .toContainEqual({ id: "c1", status: "running", progress })
+  expect(chat.getSnapshot()?.context.toolCalls).toMatchObject([{ id: "c1", progress }])
+  await chat.cancel()
+  await reading
+  await troupe.stop()
   await System.stop(system)
 })

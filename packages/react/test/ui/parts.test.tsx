@@ -119,6 +119,32 @@ test("a question has a button for each choice, and its field keeps an answer tha
   page.unmount()
 })
 
+test.each([
+  ["https://shop.example/pay?a=1", true],
+  ["javascript:alert(1)", false],
+  ["JavaScript:alert(1)//https://shop.example", false],
+  ["data:text/html,<script>alert(1)</script>", false],
+  ["<img src=x onerror=alert(1)>", false]
+])("a question with the page %s shows its whole address, and links only to pages", async (url, isLink) => {
+  const answers: Array<string> = []
+  const declined: Array<true> = []
+  const approval = {
+    kind: "question" as const,
+    reason: "Pay here",
+    options: { server: "shop", url },
+    toolCall: { id: "c1/~/q", name: "order", arguments: {} }
+  }
+  const onDecide = async (_: string, { type, value }: { readonly type: string; readonly value?: unknown }) =>
+    type === "deny" ? declined.push(true) : answers.push(String(value))
+  const page = render(<Approval approval={approval} onDecide={onDecide} />)
+  expect(screen.getByText(url).getAttribute("href")).toBe(isLink ? url : null)
+  expect(page.container.querySelectorAll("a, img, script")).toHaveLength(isLink ? 1 : 0)
+  await act(async () => press("Done"))
+  await act(async () => press("Decline"))
+  expect([answers, declined]).toEqual([["Done"], [true]])
+  page.unmount()
+})
+
 describe("a question with a schema", () => {
   const schema = {
     type: "object",

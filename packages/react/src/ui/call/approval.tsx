@@ -5,6 +5,7 @@ import { errorText, json } from "../../format/index.ts"
 import { Button, classOf, type PartProps, type UndoOptions } from "../parts/index.ts"
 import { Decide } from "./decide.tsx"
 import { questionFor } from "./decisions.ts"
+import { canDecline } from "./formFields.ts"
 import { Question } from "./question.tsx"
 
 /** The props of {@link Approval}. */
@@ -54,7 +55,7 @@ export const Approval = ({ approval, onDecide, children, className, undoMs, cloc
           question={kind === "question" ? reason : `The result of ${toolCall.name}`}
           options={options}
           onAnswer={(value) => decide({ type: "result", value })}
-          onDecline={options?.["schema"] === undefined ? undefined : () => decide({ type: "deny" })}
+          onDecline={canDecline(options) ? () => decide({ type: "deny" }) : undefined}
         >
           <p>
             {who}

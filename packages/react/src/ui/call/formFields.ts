@@ -93,6 +93,13 @@ export const fieldsOf = (options: Schema | undefined): ReadonlyArray<Field> | un
   return fields
 }
 
+/** The page that a person has to open, of the options of a question. */
+export const pageIn = (options: Schema | undefined): string | undefined => textIn(options?.["url"])
+
+/** Whether an MCP server asks: such a question can be declined. */
+export const canDecline = (options: Schema | undefined): boolean =>
+  options?.["schema"] !== undefined || pageIn(options) !== undefined
+
 /** The name of a field in the page: names of a server could hide properties of the form. */
 export const fieldId = (at: number): string => `field-${at}`
 

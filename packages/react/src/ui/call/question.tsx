@@ -1,8 +1,8 @@
 /** A question that a tool or a sub-agent asks. */
 import { type ReactNode, useMemo, useState } from "react"
-import { Button, classOf, Fault, type PartProps, useAttempt } from "../parts/index.ts"
+import { Button, classOf, Fault, Link, type PartProps, useAttempt } from "../parts/index.ts"
 import { FormField } from "./formField.tsx"
-import { fieldId, fieldsOf, filledIn } from "./formFields.ts"
+import { fieldId, fieldsOf, filledIn, pageIn } from "./formFields.ts"
 
 /** The props of {@link Question}. */
 export interface QuestionProps extends PartProps {
@@ -11,6 +11,7 @@ export interface QuestionProps extends PartProps {
   /**
    * The options of the question: the texts of `choices` become buttons, and the properties of `schema` fields of a form. `schema` is a JSON
    * Schema of an object, whose properties are texts, numbers, booleans, and choices of texts. With another schema there is one field for text.
+   * `url` is a page that the person opens first: a link if it begins with `http:` or `https:`, else its text.
    */
   readonly options?: Readonly<Record<string, unknown>> | undefined
   /** The text of the question is shown elsewhere, and only names the field. Default: `false`. */
@@ -47,7 +48,9 @@ export const Question = (props: QuestionProps) => {
   const answer = async (given: string): Promise<void> => {
     if (given.trim() !== "") await send(() => onAnswer(given))
   }
-  const choices = choicesOf(options)
+  const page = pageIn(options)
+  const listed = choicesOf(options)
+  const choices = page !== undefined && listed.length === 0 ? ["Done"] : listed
   const fields = useMemo(() => fieldsOf(options), [options])
   const decline =
     onDecline === undefined ? null : (
@@ -66,6 +69,11 @@ export const Question = (props: QuestionProps) => {
       }}
     >
       {children ?? (isNamed ? null : <p>{question}</p>)}
+      {page === undefined ? null : (
+        <p className="troupe-page">
+          <Link href={page}>{page}</Link>
+        </p>
+      )}
       {fields === undefined ? (
         <>
           {choices.length === 0 ? null : (

@@ -33,10 +33,10 @@ const workWords: Readonly<Record<Exclude<ShownCall["work"], "done">, string>> = 
   draining: "cancelled, still ends"
 }
 
-/** The part of the work that is done, if a tool reports `{ done, total }`. */
+/** The part of the work that is done, if a tool reports `{ done, total }`, or an MCP server `{ progress, total }`. */
 const partOf = (progress: unknown): { readonly done: number; readonly total: number } | undefined => {
   if (typeof progress !== "object" || progress === null) return undefined
-  const { done, total } = progress as { readonly done?: unknown; readonly total?: unknown }
+  const { total, progress: reported, done = reported } = progress as Readonly<Record<string, unknown>>
   return typeof done === "number" && typeof total === "number" && total > 0 ? { done, total } : undefined
 }
 

@@ -3,7 +3,7 @@ import * as Clock from "@troupe/otp/clock"
 import type { ReactNode } from "react"
 import { age } from "../../format/index.ts"
 import type { Waiting } from "../../hooks/index.ts"
-import { Decide, Question, questionFor } from "../call/index.ts"
+import { canDecline, Decide, Question, questionFor } from "../call/index.ts"
 import { Button, classOf, Fault, type PartProps, type UndoOptions } from "../parts/index.ts"
 import { useStillRows } from "./stillRows.ts"
 
@@ -127,7 +127,7 @@ const Reply = ({ wait, waiting: { approve, answer }, ...undo }: ReplyProps) => {
       options={wait.options}
       isNamed
       onAnswer={(given) => answer(wait, given)}
-      onDecline={wait.options?.["schema"] === undefined ? undefined : () => approve(wait, { type: "deny" })}
+      onDecline={canDecline(wait.options) ? () => approve(wait, { type: "deny" }) : undefined}
     />
   )
 }

@@ -6,7 +6,7 @@
  */
 import { lexer, type MarkedToken, type Token } from "marked"
 import { createElement, Fragment, memo, type ReactNode, useMemo } from "react"
-import { classOf, CopyButton, type PartProps } from "../parts/index.ts"
+import { classOf, CopyButton, Link, type PartProps } from "../parts/index.ts"
 
 /** The props of {@link Markdown}. */
 export interface MarkdownProps extends PartProps {
@@ -46,17 +46,6 @@ export const Markdown = memo(({ text, code = codeBlock, className }: MarkdownPro
   const tokens = useMemo(() => lexer(text), [text])
   return <div className={classOf("markdown", { className })}>{all(tokens, code)}</div>
 })
-
-const safe = /^(?:https?:|mailto:)/i
-
-const Link = ({ href, children }: { readonly href: string; readonly children: ReactNode }): ReactNode =>
-  safe.test(href) ? (
-    <a href={href} target="_blank" rel="noreferrer">
-      {children}
-    </a>
-  ) : (
-    <span>{children}</span>
-  )
 
 const all = (tokens: ReadonlyArray<Token> | undefined, code: RenderCode): ReactNode =>
   tokens?.map((token, index) => <Fragment key={index}>{element(token as MarkedToken, code)}</Fragment>)

@@ -1,6 +1,6 @@
 /** The sources of a reply. */
 import type { ReactNode } from "react"
-import { classOf, type PartProps } from "../parts/index.ts"
+import { classOf, Link, type PartProps } from "../parts/index.ts"
 
 /** A source: a page or a document. */
 export interface Source {
@@ -25,12 +25,10 @@ const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host :
 const shown = ({ title, source }: Source): ReactNode => {
   if (!("url" in source)) return title ?? source.filename ?? source.mediaType
   const text = title ?? hostOf(source.url)
-  return /^https?:/i.test(source.url) ? (
-    <a href={source.url} target="_blank" rel="noreferrer" title={source.url}>
+  return (
+    <Link href={source.url} title={source.url}>
       {text}
-    </a>
-  ) : (
-    text
+    </Link>
   )
 }
 
