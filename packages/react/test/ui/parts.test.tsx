@@ -128,15 +128,10 @@ test.each([
 ])("a question with the page %s shows its whole address, and links only to pages", async (url, isLink) => {
   const answers: Array<string> = []
   const declined: Array<true> = []
-  const approval = {
-    kind: "question" as const,
-    reason: "Pay here",
-    options: { server: "shop", url },
-    toolCall: { id: "c1/~/q", name: "order", arguments: {} }
-  }
   const onDecide = async (_: string, { type, value }: { readonly type: string; readonly value?: unknown }) =>
     type === "deny" ? declined.push(true) : answers.push(String(value))
-  const page = render(<Approval approval={approval} onDecide={onDecide} />)
+  const asked = { kind: "question" as const, reason: "Pay here", options: { server: "shop", url } }
+  const page = render(<Approval approval={{ ...approval, ...asked }} onDecide={onDecide} />)
   expect(screen.getByText(url).getAttribute("href")).toBe(isLink ? url : null)
   expect(page.container.querySelectorAll("a, img, script")).toHaveLength(isLink ? 1 : 0)
   await act(async () => press("Done"))
