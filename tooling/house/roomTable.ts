@@ -19,9 +19,8 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     time channel machine/chart | core | kernel | process | telemetry | system | machine/host | machine server | supervisor
     | application observe registry task testing`),
   "packages/chat": floors(`
-    errors json | async schema | values | model | record blob | memory | compaction | events | adapter | tool | gate | options past | agents
-    | call stopConditions request | batch | lists step | store | inbox | loop | dispatch session view | family | children mail | live
-    | troupe | observe`),
+    errors json | async schema | values | model | record | compaction | events | adapter | tool | gate | options | agents | call request
+    | batch | step | store | inbox | loop | session view | family | children | live | troupe | observe`),
   "packages/testing": floors("law | faults ports replay stores"),
   "packages/mcp": floors("connection | tools | client server | command"),
   "packages/providers": floors("aiSdk"),

@@ -5,7 +5,7 @@
  */
 import { make } from "./compaction/makeCompactor.ts"
 import { prune, summarise, window } from "./compaction/strategies.ts"
-import { plan, readResult, searchHistory } from "./past/pastTools.ts"
+import { plan, readResult, searchHistory } from "./tool/pastTools.ts"
 
 /** Makes compactors for the option `compaction`, their strategies, and the tools `plan`, `read_result` and `search_history`. */
 export const Compaction = { make, prune, summarise, window, plan, readResult, searchHistory } as const

@@ -3,4 +3,4 @@
  *
  * @module
  */
-export * as Dispatch from "./dispatch/Dispatch.ts"
+export * as Dispatch from "./batch/Dispatch.ts"

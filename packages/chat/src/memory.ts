@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { forget, recall, remember } from "./past/memoryTools.ts"
+import { forget, recall, remember } from "./tool/memoryTools.ts"
 
 /** Makes the tools by which a model remembers, recalls and forgets. */
 export const Memory = { remember, recall, forget } as const

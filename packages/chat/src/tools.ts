@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { runToolCalls, streamToolCalls } from "./dispatch/ToolRunner.ts"
+export { runToolCalls, streamToolCalls } from "./session/ToolRunner.ts"
 export type { HookAnswer, Hooks } from "./gate/Hooks.ts"
 export * as Permissions from "./gate/Permissions.ts"
 export { Decision, PendingApproval } from "./record/Approval.ts"

@@ -4,7 +4,7 @@
  * LAB31. A compaction that a client has seen is stored whole: the thread has the messages that it names, and a request with it has each
  *        call with its result. No later one leaves out fewer messages.
  */
-import { unpaired } from "../../../packages/chat/src/model/callPairing.ts"
+import { unpaired } from "../../../packages/chat/src/model/messageFindings.ts"
 import { sentMessages } from "../../../packages/chat/src/compaction/sent.ts"
 import { pendingOf } from "./conversations.ts"
 import { type Line, ofType } from "./history.ts"

@@ -10,11 +10,11 @@ import { files, readText } from "../../house/workspace.ts"
  * - `name`: a property of a host or a library, or a value that equals no other
  */
 const kinds = {
-  cache: `chat/blob/references references, chat/inbox/Inbox listed, chat/inbox/inboxBound sizes, chat/json/partialReply readers,
-    chat/json/structuralSharing growths, chat/json/wellFormed known, chat/options/currentTools known, chat/step/buildStepResult messages, chat/values/held written, chat/view/ChatView shownMessages, chat/view/ChatView shownThreads,
+  cache: `chat/model/references references, chat/inbox/Inbox listed, chat/inbox/inboxBound sizes, chat/json/partialReply readers,
+    chat/json/structuralSharing growths, chat/json/wellFormed known, chat/options/currentTools known, chat/step/stepCalls messages, chat/values/held written, chat/view/ChatView shownMessages, chat/view/ChatView shownThreads,
     otp/machine/chart/chartTable tables, otp/machine/chart/chartTable strictTables, react/hooks/Conversation verbsKnown,
     react/observer/chart/stateChart drawings, server/access/blobUrls located, server/access/blobUrls parts`,
-  live: `chat/blob/references newBytes, chat/call/zombieTable tables, chat/inbox/inputReceipt series, chat/troupe/chatDirectory ofTroupe,
+  live: `chat/model/references newBytes, chat/call/zombieTable tables, chat/inbox/inputReceipt series, chat/troupe/chatDirectory ofTroupe,
     otp/application/applicationTable tables, otp/core/keyValue ids, otp/machine/actorMembers logics,
     otp/machine/actorTable actors, otp/machine/actorTable systems, otp/machine/chart/chartActions builtIns,
     otp/machine/chart/hostedActors actors, otp/machine/chart/queuedMachine queued, otp/machine/chart/hostedActors effects,
@@ -24,9 +24,9 @@ const kinds = {
     otp/process/redaction sensitive, otp/system/System stopping, otp/telemetry/deadLetterLog logs, react/hooks/Snapshot sources,
     server/http/frameStream streams, server/http/routeCall countedInputs,
     server/routes/observerRoutes observations, server/wire/agUi/sharedState states, server/wire/writtenData all`,
-  mark: `chat/dispatch/dispatchFailure own, chat/options/deferredTools finders, chat/values/HandlerResult made, chat/values/held value, otp/core/Pid pidMark,
+  mark: `chat/batch/dispatchFailure own, chat/options/deferredTools finders, chat/values/HandlerResult made, chat/values/held value, otp/core/Pid pidMark,
     otp/machine/actorTable mark, otp/supervisor/childRestarts partition`,
-  name: `chat/async/guardedSignal key, chat/dispatch/dispatchRun none, chat/json/nodeInspect inspected, chat/observe/openTelemetry spanKey,
+  name: `chat/async/guardedSignal key, chat/batch/dispatchRun none, chat/json/nodeInspect inspected, chat/observe/openTelemetry spanKey,
     otp/core/nodeInspect inspected, otp/machine/chart/hostedActors unbound, server/server/singleton values,
     server/wire/aiSdk/uiBlocks anyBlock, server/wire/openAi/responseItems anyBlock`
 }

@@ -1,20 +1,27 @@
 /**
- * The ends of the calls of a batch: their outcomes, the events of those, and who waits for them.
+ * The runs of a batch's calls, and their ends: their outcomes, the events of those, and who waits for them.
  *
- * Owns: the queue of events that the reader pulls, and the commands that wait. Does not own the calls.
+ * Owns: the queue of events that the reader pulls, the commands that wait, the handlers of restored calls, which wait until the calls are
+ * restored, and the open requests of permission modes. Does not own the calls.
  */
-import type { Clock } from "@troupe/otp"
-import { endedEarly, type ToolCallView, type ToolOutcome, withArguments, withMetadata } from "../call/index.ts"
+import type { Clock, System } from "@troupe/otp"
+import {
+  endedEarly,
+  type ToolCallView,
+  type ToolOutcome,
+  withArguments,
+  withMetadata,
+  type RunnableCall
+} from "../call/index.ts"
 import type { SessionError } from "../errors/index.ts"
 import { QueueSource } from "../events/index.ts"
-import { idempotencyKey } from "../tool/index.ts"
+import { idempotencyKey, type Tool } from "../tool/index.ts"
 import * as Usage from "../model/Usage.ts"
-import type { BatchCall } from "./batchCalls.ts"
-import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
+import type { ToolBatchInput, ToolBatchResult, BatchHost, CallState } from "./batchContract.ts"
 import { held, original } from "../values/index.ts"
-import type { BatchHost, CallState } from "./batchEvents.ts"
 import type { BatchGate } from "./batchGate.ts"
-import { stillUnknown } from "./unknownOutcome.ts"
+import { stillUnknown, type BatchCall } from "./batchCalls.ts"
+import { ModeRequests } from "../gate/index.ts"
 
 /** A command that waits until its calls are over, or have begun again. */
 interface Waiter {
@@ -156,3 +163,83 @@ export class CallEnds {
 
 /** The outcomes of a call whose process ended before its handler ran. */
 const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "not_started"])
+
+/** The batch that the calls belong to. */
+export interface RunsOwner {
+  /** Whether a handler may start. */
+  readonly mayStart: boolean
+  /** A call has changed; the handler of the call of this id has reported progress. */
+  readonly changed: (reported?: string) => void
+}
+
+export class CallRuns {
+  readonly #input: ToolBatchInput
+  readonly #ends: CallEnds
+  readonly #system: System.System
+  readonly #owner: RunsOwner
+  #wishes: ModeRequests | undefined
+  #restored: Array<{ readonly call: BatchCall; readonly run: () => void }> | undefined
+
+  constructor(input: ToolBatchInput, ends: CallEnds, system: System.System, owner: RunsOwner) {
+    this.#input = input
+    this.#ends = ends
+    this.#system = system
+    this.#owner = owner
+  }
+
+  /** A call, as its chart finds it. */
+  runnable(call: BatchCall, tool: Tool): RunnableCall {
+    const { options, stepId, messageIndex } = this.#input
+    const { toolCall, index, given: edited } = call
+    const isRestored = !call.hasStarted
+    return {
+      tool,
+      toolCall,
+      options,
+      stepId,
+      messageIndex,
+      index,
+      edited,
+      asks: { former: call.decided, clock: this.#system.clock },
+      counted: (usage) => this.#input.calls.count(call, usage),
+      mayStart: () => isRestored || this.#owner.mayStart,
+      restored: isRestored ? (run) => void (this.#restored ??= []).push({ call, run }) : undefined,
+      started: (pid) => void (call.pid = pid),
+      progressed: (value) => {
+        call.progress = value
+        this.#owner.changed(toolCall.id)
+      },
+      changed: (status) => this.#statusChanged(call, status),
+      wants: (mode, signal) => {
+        this.#wishes ??= new ModeRequests(options, this.#system)
+        return this.#wishes.request(mode, call.toolCall, tool, signal)
+      },
+      wished: (wish) => void (call.wish = wish)
+    }
+  }
+
+  /** The calls are restored: the handlers of those that run start again. */
+  restore(): void {
+    const waiting = this.#restored ?? []
+    this.#restored = undefined
+    for (const { call, run } of waiting) if (call.mark === "running") run()
+  }
+
+  /** Aborts the pending questions. */
+  leave(): void {
+    this.#wishes?.leave()
+  }
+
+  /** The call entered this state by a cancel, a restart or the run after a restart. */
+  #statusChanged(call: BatchCall, status: "running" | "cancelling" | "restarting"): void {
+    if (call.isOver) return
+    call.mark = status
+    if (status === "running") {
+      call.startedAt = this.#system.clock.now()
+      call.progress = undefined
+      call.wish = undefined
+      this.#ends.reached(call, "begun")
+    }
+    this.#owner.changed()
+  }
+}

@@ -42,12 +42,18 @@ import { isProviderApproval, type Tool, toolFor } from "../tool/index.ts"
 import { describe, held, original } from "../values/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import type { BatchCall, BatchCalls } from "./batchCalls.ts"
-import type { BatchEnv, IntentJournal, ToolBatchInput } from "./batchContract.ts"
-import type { BatchHost, CallsCommand, CallsEvent, EndOfCall } from "./batchEvents.ts"
+import type {
+  BatchEnv,
+  IntentJournal,
+  ToolBatchInput,
+  BatchHost,
+  CallsCommand,
+  CallsEvent,
+  EndOfCall
+} from "./batchContract.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { accessesOf, notFound } from "./callAccesses.ts"
-import { CallEnds, type EndsOwner } from "./callEnds.ts"
-import { CallRuns, type RunsOwner } from "./callRuns.ts"
+import { CallEnds, type EndsOwner, CallRuns, type RunsOwner } from "./callEnds.ts"
 import { CallMoves, defaultLimit, type MovesOwner } from "./nextCalls.ts"
 
 /** The running calls of a batch. */

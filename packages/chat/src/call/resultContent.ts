@@ -30,10 +30,10 @@ import {
   resultSize,
   resultText,
   type ToolMessage,
-  unstorable
+  unstorable,
+  type ChatBlobs
 } from "../model/index.ts"
 import type { OnToolError } from "../options/index.ts"
-import type { ChatBlobs } from "../blob/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 
 /** The content of a tool message. */

@@ -1,9 +1,8 @@
 /** The request for a summary: instructions, and the messages as a text that is data to the model. */
-import { isRecalled } from "../memory/index.ts"
+import { isRecalled } from "./memories.ts"
 import { resultOf } from "./sent.ts"
 import { tokensOf } from "./estimate.ts"
-import type { ContentPart, Message } from "../model/index.ts"
-import { mediaText } from "../model/index.ts"
+import { type ContentPart, type Message, mediaText } from "../model/index.ts"
 
 /** The instructions of a summary, unless the strategy has its own. */
 export const summaryInstructions = `You write the summary of a conversation between a user and an assistant with tools. The assistant continues with your summary in place of the messages.

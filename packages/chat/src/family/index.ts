@@ -1,4 +1,6 @@
-/** A chat and the chats below it, as one family: what they spend together, and their limits. */
+/** A chat and the chats below it, as one family: what they spend together, their limits, and the messages between them. */
+export { AgentMail } from "./agentMail.ts"
+export { Boards } from "./board.ts"
 export { memberId } from "./familyChat.ts"
 export type { FamilyChat, WorkProcess } from "./familyChat.ts"
 export { Spending } from "./spending.ts"

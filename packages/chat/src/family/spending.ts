@@ -13,7 +13,7 @@
  */
 import * as Usage from "../model/Usage.ts"
 import type { FamilySpending } from "../options/index.ts"
-import { budgetSpent, carried, type Terminal } from "../stopConditions/index.ts"
+import { budgetSpent, carried, type Terminal } from "../step/index.ts"
 import { original } from "../values/index.ts"
 import type { FamilyChat } from "./familyChat.ts"
 import type { TreeLimits } from "./treeLimits.ts"

@@ -13,7 +13,7 @@
  */
 import type { ChatContext } from "../loop/index.ts"
 import { rootOf } from "../record/index.ts"
-import type { Terminal } from "../stopConditions/index.ts"
+import type { Terminal } from "../step/index.ts"
 
 export interface TreeBounds {
   readonly maxTreeChildren: number

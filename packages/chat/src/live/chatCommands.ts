@@ -6,9 +6,8 @@
 import { EventLoop, type Pid, Process, type StateMachine } from "@troupe/otp"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
 import { isConflict, storeFailure, SessionError } from "../errors/index.ts"
-import type { ChatEnv, ModeAsk } from "../loop/index.ts"
+import type { ChatEnv, ModeAsk, chatMachine } from "../loop/index.ts"
 import type { LiveState } from "../view/index.ts"
-import type { chatMachine } from "../loop/index.ts"
 import type { AgentRef, BackgroundTask, Mode } from "../record/index.ts"
 import type { StoreCall, StoreValues } from "../store/index.ts"
 import {

@@ -11,8 +11,15 @@ import type { SessionError } from "../errors/index.ts"
 import { undecidedCall } from "../inbox/index.ts"
 import type { ChatContext } from "../loop/index.ts"
 import type { Message } from "../model/index.ts"
-import { chatResult } from "../stopConditions/index.ts"
-import { type Decided, decideTasks, pendingApprovalsOf, taskApprovals, taskAskAt, taskDecision } from "../step/index.ts"
+import {
+  chatResult,
+  type Decided,
+  decideTasks,
+  pendingApprovalsOf,
+  taskApprovals,
+  taskAskAt,
+  taskDecision
+} from "../step/index.ts"
 import * as Threads from "../model/Thread.ts"
 import { sendTaskDecisions } from "./chatCommands.ts"
 import type { LiveChat, TurnStart } from "./liveChat.ts"

@@ -7,7 +7,7 @@
  * CHAT13. A chat whose calls wait for decisions sends no request and runs no tool. Each decision is stored. After the last
  *         one the turn continues with those calls, without a new request for them.
  */
-import { decide, goingOn, manualOf, withCallersResults } from "../step/index.ts"
+import { decide, goingOn, manualOf, withCallersResults, withAnswer } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatStart, Notified, RunningReply, TurnFacts } from "./chatContext.ts"
 import {
   causedBy,
@@ -33,7 +33,6 @@ import {
   type TurnData
 } from "../inbox/index.ts"
 import { blank } from "../store/index.ts"
-import { withAnswer } from "../stopConditions/index.ts"
 import { continuing } from "../options/index.ts"
 import { withCutOff } from "./interruption.ts"
 

@@ -16,8 +16,15 @@ import type {
 import type { Holding, InboxState, TurnData } from "../inbox/index.ts"
 import type { Held } from "../values/index.ts"
 import type { LifecycleEvent, RequestParams } from "../gate/index.ts"
-import type { Compacting, CompactionStep, Decided, StepProgress } from "../step/index.ts"
-import type { AnswerForm, Finalize, Terminal } from "../stopConditions/index.ts"
+import type {
+  Compacting,
+  CompactionStep,
+  Decided,
+  StepProgress,
+  AnswerForm,
+  Finalize,
+  Terminal
+} from "../step/index.ts"
 import type * as Thread from "../model/Thread.ts"
 import type * as Usage from "../model/Usage.ts"
 

@@ -26,25 +26,28 @@ import type {
 import { inForm, type RunOptions, withCurrentTools } from "../options/index.ts"
 import { handedToBy, handedToLast, ServedTurn, type ServesTurns, type Serving } from "../agents/index.ts"
 import type { ResponseFormat } from "../model/index.ts"
-import type { AgentRef, Conversation, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
+import type {
+  AgentRef,
+  Conversation,
+  ChatResult,
+  InboxEntry,
+  Mode,
+  ModeStanding,
+  StepResult,
+  OpenStep
+} from "../record/index.ts"
 import { dataOf, type Discarded, LiveTurns, type Turn, type TurnData } from "../inbox/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import { emit } from "../events/index.ts"
 import { has, type LifecycleEvent, PermissionMode, type Permissions, type RequestParams } from "../gate/index.ts"
-import { held, type Held, original } from "../values/index.ts"
+import { held, type Held, original, json } from "../values/index.ts"
 import {
   chainSpent,
   finalizeOf,
   passOptions,
   type Standing,
   terminalCondition,
-  turnSpent
-} from "../stopConditions/index.ts"
-import type { MemoryChange } from "../memory/index.ts"
-import type { Engine } from "../tool/index.ts"
-import { lastEvents } from "./endTurn.ts"
-import { type WaitEnd, waitEnded } from "./suspensionExpiry.ts"
-import {
+  turnSpent,
   closed,
   type Compacting,
   type CompactionOpening,
@@ -60,12 +63,14 @@ import {
   StepRun,
   type StepWatcher
 } from "../step/index.ts"
+import type { MemoryChange } from "../compaction/index.ts"
+import type { Engine } from "../tool/index.ts"
+import { lastEvents } from "./endTurn.ts"
+import { type WaitEnd, waitEnded } from "./suspensionExpiry.ts"
 import type { RequestEnv, RunnableRequest } from "../request/index.ts"
 import { ignoreRejection } from "../async/index.ts"
-import { json } from "../values/index.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import { notifyHooks } from "./runLifecycleHooks.ts"
-import type { OpenStep } from "../record/index.ts"
 import type { SaveRecord } from "../store/index.ts"
 
 /**

@@ -39,9 +39,8 @@ import { over, withTask } from "../record/index.ts"
 import type { AdapterStreamOutput } from "../request/index.ts"
 import type { CallState, EndOfCall } from "../batch/index.ts"
 import type { CallEnd, ToolCallInput } from "../call/index.ts"
-import { compactingAfter, decideTasks, leadsToCompaction, type StepEnding } from "../step/index.ts"
+import { compactingAfter, decideTasks, leadsToCompaction, type StepEnding, timeOf } from "../step/index.ts"
 import { held, original } from "../values/index.ts"
-import { timeOf } from "../stopConditions/index.ts"
 
 export interface At {
   readonly context: ChatContext

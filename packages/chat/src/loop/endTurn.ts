@@ -7,23 +7,9 @@
  *         model made them, whatever the agent is when they run.
  */
 import type { Event } from "../events/index.ts"
-import { pendingApprovalsOf, withoutUnsavable } from "../step/index.ts"
-import type { ChatContext, ChatEvent, ChatOutput, Judgement, Moment, StepEnded } from "./chatContext.ts"
-import { isStoreRefusal, type PreflightError, type SessionError, storeFailure } from "../errors/index.ts"
 import {
-  type BackgroundTask,
-  begunBy,
-  type Conversation,
-  type ChatResult,
-  type InboxEntry,
-  type StepResult,
-  unended
-} from "../record/index.ts"
-import { held, type Held, original } from "../values/index.ts"
-import * as Inbox from "../inbox/Inbox.ts"
-import * as Usage from "../model/Usage.ts"
-import { delivered, hasBegun, lost, type LostInputs, rowless, unknownOutcome, withdrawn } from "../inbox/index.ts"
-import {
+  pendingApprovalsOf,
+  withoutUnsavable,
   awaitingApproval,
   chainNow,
   chatResult,
@@ -35,10 +21,24 @@ import {
   type Terminal,
   timeOf,
   unfinalized
-} from "../stopConditions/index.ts"
+} from "../step/index.ts"
+import type { ChatContext, ChatEvent, ChatOutput, Judgement, Moment, StepEnded } from "./chatContext.ts"
+import { isStoreRefusal, type PreflightError, type SessionError, storeFailure } from "../errors/index.ts"
+import {
+  type BackgroundTask,
+  begunBy,
+  type Conversation,
+  type ChatResult,
+  type InboxEntry,
+  type StepResult,
+  unended
+} from "../record/index.ts"
+import { held, type Held, original, describe } from "../values/index.ts"
+import * as Inbox from "../inbox/Inbox.ts"
+import * as Usage from "../model/Usage.ts"
+import { delivered, hasBegun, lost, type LostInputs, rowless, unknownOutcome, withdrawn } from "../inbox/index.ts"
 import { boundedBy, expiryOf } from "./suspensionExpiry.ts"
 import { canSteer, leavesQuestion, noFacts, silent, stillWaits } from "./beginTurn.ts"
-import { describe } from "../values/index.ts"
 
 /** The context at a moment: its time, and a turn whose signal is aborted is to stop. */
 export const atMoment = (

@@ -19,7 +19,7 @@
  */
 import type { ChatContext, ChatEvent, Verdict } from "./chatContext.ts"
 import { type ChatResult, type Conversation, isNudge } from "../record/index.ts"
-import { changesOf } from "../memory/index.ts"
+import { changesOf } from "../compaction/index.ts"
 import type { Message, UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { begunWith } from "./beginTurn.ts"
@@ -28,7 +28,7 @@ import * as Inbox from "../inbox/Inbox.ts"
 import { naming, type TurnData } from "../inbox/index.ts"
 import { held, type Held, original } from "../values/index.ts"
 import type { LifecycleEvent } from "../gate/index.ts"
-import type { Terminal } from "../stopConditions/index.ts"
+import type { Terminal } from "../step/index.ts"
 
 type EndEvent = "Stop" | "StopFailure" | "SessionEnd"
 

@@ -12,7 +12,7 @@ import * as Thread from "../model/Thread.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import { type ChatResult, type Conversation, injected } from "../record/index.ts"
 import { held, type Held, original } from "../values/index.ts"
-import { lastFingerprint, passOptions, type Terminal, unproductiveRounds } from "../stopConditions/index.ts"
+import { lastFingerprint, passOptions, type Terminal, unproductiveRounds } from "../step/index.ts"
 import { requestOf } from "../request/index.ts"
 import { askedFormat, inForm, type RunOptions } from "../options/index.ts"
 

@@ -15,8 +15,7 @@ import { type Conversation, isWaiting, type OpenCall, type OpenStep, type Pendin
 import { answeredInOrder, type ToolCall, type ToolMessage } from "../model/index.ts"
 import type * as Thread from "../model/Thread.ts"
 import { errorText } from "../values/index.ts"
-import { withResult } from "../stopConditions/index.ts"
-import { closed, firstExpiry, leftOut, openToolCalls, withResults } from "../step/index.ts"
+import { withResult, closed, firstExpiry, leftOut, openToolCalls, withResults } from "../step/index.ts"
 import { endedEarly, type OutcomeRules, toolFailure, toolOutcome } from "../call/index.ts"
 import { unknownOutcome, unknownReason } from "../batch/index.ts"
 

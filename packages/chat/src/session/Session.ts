@@ -17,7 +17,7 @@
 import * as z from "zod"
 import { ToolError, ValidationError } from "../errors/index.ts"
 import type { ChatOptions, StepOptions } from "../options/index.ts"
-import type { AnswerForm } from "../stopConditions/index.ts"
+import { type AnswerForm, closed, leftOut, withCallersResults } from "../step/index.ts"
 import { unknownToolCall } from "../inbox/index.ts"
 import { answered, type Message, messagesAdvice, type ToolMessage } from "../model/index.ts"
 import type { SessionStream } from "./sessionStream.ts"
@@ -35,7 +35,6 @@ import {
 import * as Thread from "../model/Thread.ts"
 import * as Validate from "../model/Validate.ts"
 import { errorText, json } from "../values/index.ts"
-import { closed, leftOut, withCallersResults } from "../step/index.ts"
 import { changed, type Session, blank, sessionFrom } from "./sessionState.ts"
 import type { SessionTurn } from "./sessionOutcome.ts"
 

@@ -10,8 +10,7 @@
 import { AdapterError, ToolError, ValidationError } from "../errors/index.ts"
 import type { Conversation, ChatResult, OpenCall, OpenStep, StepResult } from "../record/index.ts"
 import type { StreamCollector } from "../events/index.ts"
-import { firstExpiry, waitingBelow } from "../step/index.ts"
-import { chatResult, type Terminal, terminalCondition } from "../stopConditions/index.ts"
+import { firstExpiry, waitingBelow, chatResult, type Terminal, terminalCondition } from "../step/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { changed, type Session, sessionFrom } from "./sessionState.ts"
 

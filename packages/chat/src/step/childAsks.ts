@@ -1,11 +1,13 @@
 /**
- * The waits of sub-agents in the open step of the chat above.
+ * The waits of sub-agents in the open step of the chat above, and of those of background tasks.
  *
  * OPEN4. What the sub-agent of a call waits for is listed beside the waits of the chat's own calls, each under an address. Each
  *        is decided once, as a call is. The call is decided when all of them are.
  * OPEN5. A decision is for the wait that has its id or address when the decision is given. Another wait that has it later does not get
  *        it. A decision for an address that nothing has when it is given is for no wait, and is refused. A decision for a call that does
  *        not wait yet is for its permission, and never for the unknown outcome of a call that has run.
+ * TASKWAIT1. What the sub-agent of a task waits for is listed as that of a call is, under an address of the same form. Each is decided once.
+ *            The task goes on when all of them are.
  */
 import {
   addressOf,
@@ -13,7 +15,9 @@ import {
   type ChildWait,
   type Decision,
   type OpenCall,
-  type PendingApproval
+  type PendingApproval,
+  type BackgroundTask,
+  waitOfTask
 } from "../record/index.ts"
 import { calledWith } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
@@ -183,3 +187,69 @@ const halts = ({ decision }: Pick<Ask, "decision">): boolean => decision?.type =
 /** Whether the decision about a call, or about a wait of its sub-agent, ends the turn. */
 export const isHalting = (call: OpenCall | undefined): boolean =>
   call?.state === "decided" && (halts(call) || call.child?.asks.some(halts) === true)
+
+type Tasks = ReadonlyArray<BackgroundTask>
+
+const none: ReadonlyArray<never> = []
+
+const callOf = ({ toolCallId: id, tool: name, arguments: given }: BackgroundTask): ToolCall => ({
+  id,
+  name,
+  arguments: given
+})
+
+/** The state that a call with this wait has in an open step. */
+const stateOf = ({ startedAt }: BackgroundTask, child: ChildWait): OpenCall => waitingForChild(child, startedAt)
+
+/** Tasks have no message in the open step. */
+const noMessage = -1
+
+/** What the sub-agents of the tasks wait for. */
+export const taskApprovals = (tasks: Tasks = none): ReadonlyArray<PendingApproval> =>
+  tasks.flatMap((task): ReadonlyArray<PendingApproval> => {
+    const child = waitOfTask(task)
+    const state = child && stateOf(task, child)
+    if (state?.state !== "waiting") return none
+    return approvalsOf(callOf(task), state).map((approval) => ({ ...approval, task: task.id }))
+  })
+
+/** The wait with this address, and the tool of its task with the agent that has the tool. */
+export const taskAskAt = (
+  id: string,
+  tasks: Tasks = none
+): (Pick<BackgroundTask, "agent" | "tool"> & { readonly ask: ChildWait["asks"][number] }) | undefined => {
+  for (const task of tasks) {
+    const ask = task.child && askBelow(stateOf(task, task.child), callOf(task), id)
+    if (ask !== undefined) return { ask, tool: task.tool, agent: task.agent }
+  }
+  return undefined
+}
+
+/** What was decided about the wait with this address. */
+export const taskDecision = (asked: Asked, tasks: Tasks = none): Decision | undefined => {
+  for (const task of tasks) {
+    const decision = task.child && decisionFor(stateOf(task, task.child), callOf(task), asked, noMessage)
+    if (decision !== undefined) return decision
+  }
+  return undefined
+}
+
+/** The tasks after the decisions; `undefined` if one of these is for no wait of theirs, so that none takes effect. */
+export const decideTasks = (decisions: ReadonlyArray<Decided>, tasks: Tasks = none): Tasks | undefined => {
+  let now = tasks
+  for (const decided of decisions) {
+    const next = withDecision(now, decided)
+    if (next === undefined) return undefined
+    now = next
+  }
+  return now
+}
+
+const withDecision = (tasks: Tasks, decided: Decided): Tasks | undefined => {
+  for (const [at, task] of tasks.entries()) {
+    const wait = waitOfTask(task)
+    const call = wait && decidedCall(stateOf(task, wait), callOf(task), decided, noMessage)
+    if (call !== undefined && "child" in call) return tasks.with(at, { ...task, child: call.child })
+  }
+  return undefined
+}

@@ -1,9 +1,26 @@
-/** One step: a model request and the tool calls it asked for, the journal of calls, and recovery after a crash. */
-export { haltIn, isAbout, waitingBelow } from "./childAsks.ts"
+/** One step: a model request and its tool calls, the journal of calls, recovery after a crash, and what ends a chain of steps. */
+export { budgetSpent, carried, chainNow, chainSpent, timeOf, turnSpent } from "./chainLimits.ts"
+export type { Terminal } from "./chainLimits.ts"
+export { haltIn, isAbout, waitingBelow, decideTasks, taskApprovals, taskAskAt, taskDecision } from "./childAsks.ts"
 export type { Asked, Decided } from "./childAsks.ts"
+export { compactingAfter, Compactions, leadsToCompaction } from "./compactionRun.ts"
+export type { Compacting, CompactionOpening, CompactionStep } from "./compactionRun.ts"
 export { boundDecision, checkedDecision } from "./decisionChecks.ts"
 export { leftOut } from "./decisions.ts"
+export {
+  finalized,
+  finalizeOf,
+  hasTwoPasses,
+  isFollowed,
+  nudged,
+  passOptions,
+  unfinalized,
+  withAnswer,
+  withResult
+} from "./finalAnswer.ts"
+export type { Finalize, AnswerForm } from "./finalAnswer.ts"
 export { Journal, withJournal } from "./journal.ts"
+export { lastFingerprint, unproductiveRounds } from "./loopGuards.ts"
 export {
   asksIn,
   decide,
@@ -18,9 +35,8 @@ export {
 } from "./openCalls.ts"
 export type { DecidedBefore, Opened } from "./openCalls.ts"
 export { closed, goingOn, manualOf, revived } from "./recovery.ts"
-export { decideTasks, taskApprovals, taskAskAt, taskDecision } from "./taskAsks.ts"
 export { StepRun } from "./stepRun.ts"
+export { withoutUnsavable } from "./stepState.ts"
 export type { StepEnding, StepLive, StepProgress, StepWatcher } from "./stepState.ts"
-export { withoutUnsavable } from "./unstorable.ts"
-export type { Compacting, CompactionOpening, CompactionStep } from "./compactionRun.ts"
-export { compactingAfter, Compactions, leadsToCompaction } from "./compactionRun.ts"
+export { awaitingApproval, chatResult, stopping, terminalCondition } from "./stopReason.ts"
+export type { Standing } from "./stopReason.ts"

@@ -15,7 +15,7 @@ import { type Conversation, isWaiting, type OpenCall, type OpenStep, type Pendin
 import type { Thread, ToolCall, ToolMessage } from "../model/index.ts"
 import { json } from "../values/index.ts"
 import { isUnfinished, type Opened, openToolCalls, withResults } from "./openCalls.ts"
-import { withQuestion } from "../stopConditions/index.ts"
+import { withQuestion } from "./stopReason.ts"
 import { endedEarly, type OutcomeRules, type ToolOutcome } from "../call/index.ts"
 import { type Engine, loadSchemas, type Tool } from "../tool/index.ts"
 import { presentTools } from "../options/index.ts"

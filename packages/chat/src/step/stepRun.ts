@@ -12,7 +12,7 @@
  * HOSTDATA1. The metadata that the host has at the end of a reply, of a call and of a step is in the entry of that step, and no entry is
  *            written for it.
  */
-import { automatic, batchEnded, batchInput, callsOf, stepEnd, type StepParts } from "./stepCalls.ts"
+import { automatic, batchEnded, batchInput, callsOf, stepEnd, type EndedParts } from "./stepCalls.ts"
 import { BatchCalls, notFound, type ToolBatchInput } from "../batch/index.ts"
 import { endedEarly, toolOutcome, viewOfEnded } from "../call/index.ts"
 import { AdapterError, EngineError, type PreflightError, quoted } from "../errors/index.ts"
@@ -135,7 +135,7 @@ export class StepRun {
     return { result, open, events: closingEvents(step, result) }
   }
 
-  #ended(ending: StepEnding): StepParts {
+  #ended(ending: StepEnding): EndedParts {
     const step = this.#step
     switch (ending.type) {
       case "answered":
@@ -154,7 +154,7 @@ export class StepRun {
 
 const noCalls: ReadonlyMap<number, OpenCall> = new Map()
 
-const nothing: StepParts = { outcomes: [], left: noCalls, halt: undefined, error: undefined }
+const nothing: EndedParts = { outcomes: [], left: noCalls, halt: undefined, error: undefined }
 
 const unknownTool = (step: RunningStep): ToolCall | undefined => {
   const { onUnknownTool, toolsByName } = step.options
@@ -164,7 +164,7 @@ const unknownTool = (step: RunningStep): ToolCall | undefined => {
 }
 
 /** Answers every call of the batch, and runs none. */
-const refuseUnknownTool = (step: RunningStep): Pick<StepParts, "outcomes" | "error"> => {
+const refuseUnknownTool = (step: RunningStep): Pick<EndedParts, "outcomes" | "error"> => {
   const { toolsByName, toolResultEncoder } = step.options
   const unknown = unknownTool(step)
   const name = unknown?.name ?? ""
@@ -190,7 +190,7 @@ const crashed = (collector: StreamCollector, cause: unknown): AdapterError => {
 }
 
 /** Answers the calls that the model had made before a cancel in phase A, because no batch will. */
-const cancelledRequest = (step: RunningStep): Pick<StepParts, "outcomes" | "halt"> => {
+const cancelledRequest = (step: RunningStep): Pick<EndedParts, "outcomes" | "halt"> => {
   const { finishReason, toolCalls } = replyOf(step)
   const called = finishReason === "tool_calls" ? toolCalls : []
   return {

@@ -1,4 +1,11 @@
-/** The state of a step that its calls, results and events are computed from: its data with its live things. */
+/**
+ * The state of a step that its calls, results and events are computed from: its data with its live things; and the state without a step
+ * that no store can save.
+ *
+ * UNSAVABLE1. When a commit fails and a message of the thread can never be stored, that message and all later ones are
+ *             dropped. With it no later turn could store the thread.
+ * UNSAVABLE2. When every message can be stored, nothing is dropped: the next turn stores the thread.
+ */
 import type { BatchCalls, CallStart, CallStates, ToolBatchResult } from "../batch/index.ts"
 import type { ToolCallWatcher, ToolOutcome } from "../call/index.ts"
 import type { Noted } from "../compaction/index.ts"
@@ -9,8 +16,9 @@ import type { RunOptions } from "../options/index.ts"
 import type { OpenCall, OpenStep, StepHalt, StepResult } from "../record/index.ts"
 import type { ReadReply } from "../request/index.ts"
 import type { Engine } from "../tool/index.ts"
-import type { Held } from "../values/index.ts"
+import { type Held, write } from "../values/index.ts"
 import type { Journal } from "./journal.ts"
+import type { Standing } from "./recovery.ts"
 
 /**
  * How the last phase before the end came out.
@@ -91,3 +99,28 @@ export const replyOf = ({
   collector,
   options
 }: Pick<RunningStep, "reply" | "collector" | "options">): Response => reply ?? collector.toResponse(options.requestId)
+
+/** The changes that remove messages that cannot be stored; no changes if all can be stored. */
+export const withoutUnsavable = ({
+  thread,
+  steps,
+  open,
+  pendingQuestion,
+  pendingToolCalls
+}: Standing & { readonly steps: ReadonlyArray<StepResult> }) => {
+  const [found] = write({ thread }, false).found
+  const [, list, at] = found?.field ?? []
+  if (list !== "messages" || typeof at !== "number") return {}
+  const messages = thread.messages.slice(0, at)
+  const calls = new Set(
+    messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : [])).map(({ id }) => id)
+  )
+  return {
+    thread: { ...thread, messages },
+    steps: steps.filter((step) => step.thread.messages.length <= at),
+    open: open === undefined || open.at >= at ? undefined : open,
+    pendingQuestion:
+      pendingQuestion === undefined || calls.has(pendingQuestion.toolCallId) ? pendingQuestion : undefined,
+    pendingToolCalls: pendingToolCalls.filter(({ id }) => calls.has(id))
+  }
+}

@@ -10,7 +10,7 @@ import type { Store, SessionStore } from "./sessionStore.ts"
 
 export type { Appending, Fence, RecordStore, Store, ListOptions, ChatList, SessionStore } from "./sessionStore.ts"
 
-export * as Lists from "../lists/Lists.ts"
+export * as Lists from "./Lists.ts"
 export { blank, Commit, commitOf, forked, recordOf, replacing } from "./commitLog.ts"
 export { refused } from "../errors/index.ts"
 export { bucketOf, Entry, evolve, saved } from "../record/index.ts"

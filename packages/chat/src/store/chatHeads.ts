@@ -1,5 +1,5 @@
 /**
- * The number of the newest entry of each chat, and the drafts that follow it.
+ * The number of the newest entry of each chat, the drafts that follow it, and the sweep of expired conversations.
  *
  * Owns: those numbers, and the drafts that the store is saving. Does not own when a draft is due (`Drafts`), nor the order
  * of the store's operations (`storeServer.ts`).
@@ -7,11 +7,15 @@
  * STORE6. A draft is saved after the operations requested before it, with the number of the entry that it follows; no
  *         operation waits for it. A late draft has the number of an older entry, and the store drops it.
  * STORE9. For chats without a process only the operations that the store has not answered are kept.
+ * STORE8. When conversations have a time to live, expired ones are deleted every minute, except those that are live or have
+ *         background tasks here, and those whose home is another program.
+ *         After a failure the next minute tries again.
  */
 import type { Conversation } from "../record/index.ts"
-import { isPromiseLike } from "../async/index.ts"
+import { isPromiseLike, inBackground } from "../async/index.ts"
 import { idOf, type StoreCall } from "./storeCall.ts"
 import type { Fence, SessionStore, Store } from "./sessionStore.ts"
+import { type Pid, Process, type System } from "@troupe/otp"
 
 /** The text of a reply so far. */
 export interface Draft {
@@ -99,3 +103,35 @@ export class NewestEntries {
 /** Whether a store saves drafts. */
 export const takesDrafts = (store: Store): store is Store & Pick<SessionStore, "keepDraft"> =>
   "keepDraft" in store && typeof store.keepDraft === "function"
+
+/** The message of the store's process to itself that a minute is over. */
+export interface Sweep {
+  readonly sweep: true
+}
+
+const sweepEveryMs = 60_000
+
+/** The timer of a sweep does not keep the program alive. */
+export const awaitSweep = (guard: Pid<Sweep>, { clock }: System.System): void => {
+  const due = (): void => {
+    forget()
+    Process.send(guard, { sweep: true })
+  }
+  const timer = inBackground(clock, due, sweepEveryMs)
+  const forget = Process.onExit(guard, () => clock.clearTimeout(timer))
+}
+
+/** Deletes the expired conversations with `expire`, and awaits the next minute; calls `failed` when the store fails. */
+export const sweep = (
+  guard: Pid<Sweep>,
+  system: System.System,
+  expire: () => unknown,
+  failed: (error: unknown) => void
+): void => {
+  awaitSweep(guard, system)
+  try {
+    Promise.resolve(expire()).catch(failed)
+  } catch (error) {
+    failed(error)
+  }
+}

@@ -14,22 +14,12 @@
 
 import type { Conversation, Entry, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./commitLog.ts"
-import type { Memory, MemoryChange } from "../memory/index.ts"
-import type {
-  ChatList,
-  FoundMessage,
-  HistoryOptions,
-  ListOptions,
-  MemoryList,
-  MemoryListOptions,
-  RecallOptions,
-  SearchOptions,
-  Wait,
-  WaitList,
-  WaitOptions
-} from "../lists/index.ts"
+import type { Memory, MemoryChange } from "../compaction/index.ts"
+import type { ChatList, HistoryOptions, ListOptions } from "./chatList.ts"
+import type { FoundMessage, MemoryList, MemoryListOptions, RecallOptions, SearchOptions } from "./messageSearch.ts"
+import type { Wait, WaitList, WaitOptions } from "./waitList.ts"
 
-export type { ChatList, ChatSummary, HistoryOptions, ListOptions } from "../lists/index.ts"
+export type { ChatList, ChatSummary, HistoryOptions, ListOptions } from "./chatList.ts"
 
 /**
  * Stores the committed state of chats.

@@ -18,18 +18,18 @@ import type {
   ListOptions,
   SessionStore
 } from "./sessionStore.ts"
-import type { Memory, MemoryChange } from "../memory/index.ts"
-import type {
-  FoundMessage,
-  MemoryList,
-  MemoryListOptions,
-  RecallOptions,
-  SearchOptions,
-  Wait,
-  WaitList,
-  WaitOptions
-} from "../lists/index.ts"
-import { bestOf, rankedMessages, searchOptions } from "../lists/index.ts"
+import type { Memory, MemoryChange } from "../compaction/index.ts"
+import {
+  type FoundMessage,
+  type MemoryList,
+  type MemoryListOptions,
+  type RecallOptions,
+  type SearchOptions,
+  bestOf,
+  rankedMessages,
+  searchOptions
+} from "./messageSearch.ts"
+import type { Wait, WaitList, WaitOptions } from "./waitList.ts"
 
 export type StoreCall =
   | { readonly type: "load"; readonly id: string }

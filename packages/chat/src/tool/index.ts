@@ -1,17 +1,24 @@
-/** A tool: its definition, its parameters, the context of its handler and the text of its result. */
-export { asked, ChildWaits, isReturned, handlerResultOf, MemoryNoted, questionsOf, TaskBegan } from "./Returned.ts"
-export { jsonSchema, loadSchemas } from "./jsonSchema.ts"
+/** A tool: its definition, its parameters, the context of its handler and the text of its result; the tools of memories and of long threads. */
+export { asked, ChildWaits, isReturned, handlerResultOf, questionsOf, TaskBegan } from "./Returned.ts"
 export type { Returned } from "./Returned.ts"
 export { make } from "./Tool.ts"
 export { inProcess } from "./ToolExecutor.ts"
-export { callsFindings } from "./callChecks.ts"
+export { tool } from "./functionTool.ts"
 export { digest, idempotencyKey, newStepId } from "./idempotencyKey.ts"
 export type { CallPlace } from "./idempotencyKey.ts"
-export { tool } from "./functionTool.ts"
+export { jsonSchema, loadSchemas } from "./jsonSchema.ts"
 export { jsonSchemaOf, pathOf, validate } from "./parameters.ts"
 export { isProviderApproval, isProviderTool, toolFor, toolOf } from "./providerTool.ts"
 export { submittedMessage } from "./submittedResult.ts"
-export { isSchema, repeatedTool, schemaType, toolAdvice, toolListAdvice } from "./toolChecks.ts"
+export {
+  callsFindings,
+  isSchema,
+  repeatedTool,
+  schemaType,
+  toolAdvice,
+  toolListAdvice,
+  isUnknownTool
+} from "./toolChecks.ts"
 export type {
   AgentMessage,
   Awaitable,
@@ -20,7 +27,6 @@ export type {
   BoardPosts,
   BoardRefusal,
   ChatMemories,
-  ChatPast,
   ChatTasks,
   Engine,
   Parameters,
@@ -32,4 +38,3 @@ export type {
   ToolExecutor,
   ToolOrigin
 } from "./toolContract.ts"
-export { isUnknownTool } from "./unknownTool.ts"

@@ -4,10 +4,8 @@
  * RESULT3. An `Error` that the caller submits as a result is a failed call, and the model reads its text. So is the error of a tool that
  *          a client runs.
  */
-import type { ChatBlobs } from "../blob/index.ts"
-import { wellFormed } from "../json/index.ts"
-import { ToolError, ValidationError } from "../errors/index.ts"
 import {
+  type ChatBlobs,
   defaultMaxFileBytes,
   encodedParts,
   messageFindings,
@@ -17,6 +15,8 @@ import {
   type ToolMessage,
   unstorable
 } from "../model/index.ts"
+import { wellFormed } from "../json/index.ts"
+import { ToolError, ValidationError } from "../errors/index.ts"
 import {
   defaultMaxToolResultCharacters,
   describe,

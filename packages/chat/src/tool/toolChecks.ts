@@ -1,4 +1,4 @@
-/** The types of a tool's parts; a bad part is named by its path, with what to write instead. */
+/** The types of a tool's parts and of the calls that a program passes; a bad part is named by its path, with what to write instead. */
 import * as z from "zod"
 import {
   dictionary,
@@ -13,7 +13,9 @@ import {
   repeatedIndex,
   repeatedName,
   ValidationError,
-  wordOf
+  wordOf,
+  EngineError,
+  type Finding
 } from "../errors/index.ts"
 
 /** Whether a value can be a schema; a function can be a Standard Schema, too. */
@@ -134,4 +136,22 @@ export const repeatedTool = (
   const names = tools.map(({ name }) => name)
   const index = repeatedIndex(names)
   return index < 0 ? undefined : { index, advice: repeatedName(names[index], names.indexOf(names[index] ?? ""), index) }
+}
+
+/** Whether an error means that a called tool does not exist. */
+export const isUnknownTool = (error: unknown): error is EngineError =>
+  error instanceof EngineError && error.reason === "unknown_tool"
+
+/** The findings about a list of calls. */
+export const callsFindings = (field: string, calls: unknown): ReadonlyArray<Finding> =>
+  Array.isArray(calls)
+    ? calls.flatMap((call: unknown, index) => (isCall(call) ? [] : [{ field: [field, index], reason: expected }]))
+    : [{ field: [field], reason: "must_be_a_list of tool calls" }]
+
+const expected = "must_be a tool call: { id, name, arguments } of text, text, and an object or null"
+
+const isCall = (call: unknown): boolean => {
+  if (!isRecord(call)) return false
+  const { id, name, arguments: args } = call
+  return typeof id === "string" && typeof name === "string" && (args === null || isRecord(args))
 }

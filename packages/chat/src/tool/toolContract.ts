@@ -6,7 +6,7 @@ import type { AnySpan } from "effect/Tracer"
 import type { Adapter, Fallback, Prices, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../values/index.ts"
 import type { Answered, PersonQuestion, Returned } from "./Returned.ts"
-import type { Memory } from "../memory/index.ts"
+import type { Memory } from "../compaction/index.ts"
 import type { Message, ToolCall, Usage } from "../model/index.ts"
 import type { AgentRef, Mode, Receipt, SendOptions, UserInput } from "../record/index.ts"
 

@@ -44,19 +44,25 @@ import { boundDecision, decidedBefore } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { AskOptions, CancelOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
 import { ignoreRejection } from "../async/index.ts"
-import { argumentChecks, compacted, refusedArgument } from "../live/index.ts"
-import { asSent } from "../blob/index.ts"
-import { controlCalls, decidedTasks, sendChainEnd, unknownTurn } from "../live/index.ts"
+import {
+  argumentChecks,
+  compacted,
+  refusedArgument,
+  controlCalls,
+  decidedTasks,
+  sendChainEnd,
+  unknownTurn,
+  type LiveChat,
+  type TurnStart,
+  type LiveTurn,
+  type WaitEnds
+} from "../live/index.ts"
+import { asSent, fileFinding, type Message, type Thread, type UserMessage } from "../model/index.ts"
 import type { BackgroundTasks } from "../children/index.ts"
 import type { CallCommand } from "../call/index.ts"
-import type { LiveChat, TurnStart } from "../live/index.ts"
-import type { LiveTurn } from "../live/index.ts"
-import type { WaitEnds } from "../live/index.ts"
 import type { ChatContext } from "../loop/index.ts"
-import type { TurnOptions } from "../options/index.ts"
-import { asking } from "../options/index.ts"
+import { type TurnOptions, asking } from "../options/index.ts"
 import { submittedMessage } from "../tool/index.ts"
-import { fileFinding, type Message, type Thread, type UserMessage } from "../model/index.ts"
 import * as ChatView from "../view/ChatView.ts"
 import * as Threads from "../model/Thread.ts"
 

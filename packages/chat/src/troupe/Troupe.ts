@@ -10,20 +10,10 @@
  */
 import { WaitedCalls } from "../call/index.ts"
 import { Process, System } from "@troupe/otp"
-import { Escalation, type FoundMessage, type SearchOptions } from "../lists/index.ts"
-import * as Chat from "../loop/Chat.ts"
-import type { ChatOptions, TurnOptions } from "../options/index.ts"
-import { reviveTasks } from "../children/index.ts"
-import type { Conversation } from "../record/index.ts"
-import * as Engine from "../options/Engine.ts"
-import { argumentChecks, askedAgent, checkId, checkOwnId } from "../live/index.ts"
-import { blobsIn, checkHome, idAtHome } from "./chatLife.ts"
-import { AgentTable } from "../agents/index.ts"
-import { type BeginOptions, Conversations, type ForkOptions, type RewindOptions } from "./conversations.ts"
-import type { EventStream } from "../events/index.ts"
-import { type Inspect, inspected, printed } from "../json/index.ts"
-import { keepsLiving, ChatDirectory } from "./chatDirectory.ts"
+import { Escalation } from "./escalation.ts"
 import {
+  type FoundMessage,
+  type SearchOptions,
   type ChatList,
   fenceOf,
   forgetChat,
@@ -34,11 +24,22 @@ import {
   type WaitList,
   type WaitOptions
 } from "../store/index.ts"
+import * as Chat from "../loop/Chat.ts"
+import type { ChatOptions, TurnOptions } from "../options/index.ts"
+import { reviveTasks } from "../children/index.ts"
+import type { Conversation } from "../record/index.ts"
+import * as Engine from "../options/Engine.ts"
+import { argumentChecks, askedAgent, checkId, checkOwnId, SupervisionTree } from "../live/index.ts"
+import { blobsIn, checkHome, idAtHome } from "./chatLife.ts"
+import { AgentTable } from "../agents/index.ts"
+import { type BeginOptions, Conversations, type ForkOptions, type RewindOptions } from "./conversations.ts"
+import type { EventStream } from "../events/index.ts"
+import { type Inspect, inspected, printed } from "../json/index.ts"
+import { keepsLiving, ChatDirectory } from "./chatDirectory.ts"
 import { outsideTurn, ToolSlots } from "../async/index.ts"
 import type { LocalChatRef } from "./LocalChatRef.ts"
 import { preflight } from "../request/index.ts"
 import type { Tool } from "../tool/index.ts"
-import { SupervisionTree } from "../live/index.ts"
 import { Memories } from "./memories.ts"
 import { troupeParts, type TroupeOptions } from "./troupeOptions.ts"
 import { user } from "../model/index.ts"

@@ -18,28 +18,31 @@ import { fixedOptions, optionsOfRun, type TurnOptions, withTurnOptions } from ".
 import { AgentChoices, agentOf, type AgentTable, type AskedAgent, checkAgents, otherAgent } from "../agents/index.ts"
 import { againAfter, isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
-import type { ChatBlobs } from "../blob/index.ts"
+import type { ChatBlobs } from "../model/index.ts"
 import { type Conversation, isChildId, saved } from "../record/index.ts"
-import { checkRecord, type Draft, type DraftKeeping, type Fence, fenceOf, type Home } from "../store/index.ts"
+import { checkRecord, type Draft, type Fence, fenceOf, type Home } from "../store/index.ts"
+import { type DraftKeeping, chatMoved, chatStopped, followChild, LiveState, LiveView } from "../view/index.ts"
 import { type InboxLimits, inputId } from "../inbox/index.ts"
-import { type ChatHome, LiveChat } from "../live/index.ts"
-import { chatMoved, chatStopped, followChild, LiveState, LiveView } from "../view/index.ts"
+import {
+  type ChatHome,
+  LiveChat,
+  Passivation,
+  StartSlots,
+  type ChatPid,
+  withDecision,
+  type SupervisionTree
+} from "../live/index.ts"
 import type { WaitedCalls } from "../call/index.ts"
 import { boardsOf, handleOf } from "./chatHandle.ts"
 import type { Memories } from "./memories.ts"
 import { FamilyMember } from "./familyMember.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
-import { Passivation, StartSlots } from "../live/index.ts"
 import { acceptFiles, blobsIn, ChatLife, hasOther, mayAct, tasksOf } from "./chatLife.ts"
-import type { BackgroundTasks } from "../children/index.ts"
-import type { Boards } from "../mail/index.ts"
-import { ChildChats, withoutLimit } from "../children/index.ts"
-import type { TreeBounds } from "../family/index.ts"
-import type { SupervisionTree } from "../live/index.ts"
+import { type BackgroundTasks, ChildChats, withoutLimit } from "../children/index.ts"
+import type { Boards, TreeBounds } from "../family/index.ts"
 import { describe } from "../values/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
-import { type ChatPid, withDecision } from "../live/index.ts"
 
 /** A requested chat, and its address. */
 export interface Living {

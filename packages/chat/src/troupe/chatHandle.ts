@@ -4,7 +4,7 @@ import { type BackgroundTasks, type ChildChats, tasksFor } from "../children/ind
 import * as Inbox from "../inbox/Inbox.ts"
 import { isInterrupted } from "../inbox/index.ts"
 import type { LiveChat, SupervisionTree } from "../live/index.ts"
-import { AgentMail, Boards } from "../mail/index.ts"
+import { AgentMail, Boards } from "../family/index.ts"
 import { type Conversation, isChildId } from "../record/index.ts"
 import { fenceOf, type Home } from "../store/index.ts"
 import * as Usage from "../model/Usage.ts"

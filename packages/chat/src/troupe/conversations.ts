@@ -10,24 +10,24 @@
  *       deletion of its root removes it.
  */
 import { againAfter, refused, SessionError, ValidationError } from "../errors/index.ts"
-import { checkId, checkNames, checkOwnId } from "../live/index.ts"
-import { type FoundMessage, type SearchOptions, searchOptions } from "../lists/index.ts"
-import type { ChatBlobs } from "../blob/index.ts"
-import { type AgentRef, childId, type Conversation, saved } from "../record/index.ts"
-import type {
-  ChatList,
-  Commit,
-  Fence,
-  HistoryOptions,
-  ListOptions,
-  StoreCall,
-  StoreValues,
-  WaitList,
-  WaitOptions
+import { checkId, checkNames, checkOwnId, type LiveChat } from "../live/index.ts"
+import {
+  type FoundMessage,
+  type SearchOptions,
+  searchOptions,
+  type ChatList,
+  type Commit,
+  type Fence,
+  type HistoryOptions,
+  type ListOptions,
+  type StoreCall,
+  type StoreValues,
+  type WaitList,
+  type WaitOptions
 } from "../store/index.ts"
+import { type ChatBlobs, type ThreadInput, unpaired } from "../model/index.ts"
+import { type AgentRef, childId, type Conversation, saved } from "../record/index.ts"
 import { ignoreRejection } from "../async/index.ts"
-import type { LiveChat } from "../live/index.ts"
-import { type ThreadInput, unpaired } from "../model/index.ts"
 import * as Session from "../session/Session.ts"
 import { describe } from "../values/index.ts"
 

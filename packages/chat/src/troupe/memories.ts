@@ -4,10 +4,10 @@
  * Owns: nothing; the store has the memories.
  */
 import { reportFault } from "../async/index.ts"
-import { memoryScope, recallOptions, type MemoryList, type MemoryListOptions } from "../lists/index.ts"
+import { memoryScope, recallOptions, type MemoryList, type MemoryListOptions } from "../store/index.ts"
 import type { Hooks } from "../gate/index.ts"
 import type { SupervisionTree } from "../live/index.ts"
-import { type Memory, recalledMessage, remembering } from "../memory/index.ts"
+import { type Memory, recalledMessage, remembering } from "../compaction/index.ts"
 import { rootOf } from "../record/index.ts"
 import * as Store from "../store/Store.ts"
 import type { ChatMemories } from "../tool/index.ts"

@@ -20,7 +20,7 @@ import {
 import { chatOptionNames, type ChatOptions, EngineOptions, providerAdvice } from "../options/index.ts"
 import type { System } from "@troupe/otp"
 import { type AgentDefinition, agentOptionFindings } from "../agents/index.ts"
-import type { AnswerForm } from "../stopConditions/index.ts"
+import type { AnswerForm } from "../step/index.ts"
 import type { Home } from "../store/index.ts"
 import type { MemoryOptions } from "./memories.ts"
 import type * as Store from "../store/Store.ts"

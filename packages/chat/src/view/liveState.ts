@@ -13,7 +13,7 @@ import * as Inbox from "../inbox/Inbox.ts"
 import type { ChatContext, chatMachine } from "../loop/index.ts"
 import * as Usage from "../model/Usage.ts"
 import type { StepWatcher } from "../step/index.ts"
-import { type DraftKeeping, Drafts } from "../store/index.ts"
+import { type DraftKeeping, Drafts } from "./drafts.ts"
 
 export type MachineSnapshot = SnapshotFrom<typeof chatMachine>
 

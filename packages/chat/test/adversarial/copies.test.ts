@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
-import * as Dispatch from "../../src/dispatch/Dispatch.ts"
+import * as Dispatch from "../../src/batch/Dispatch.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { error, ok } from "../../src/values/HandlerResult.ts"
 import { copied } from "../../src/json/deepCopy.ts"

@@ -8,7 +8,7 @@ import * as Engine from "../../src/options/Engine.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import * as Session from "../../src/session/Session.ts"
-import { streamToolCalls } from "../../src/dispatch/ToolRunner.ts"
+import { streamToolCalls } from "../../src/session/ToolRunner.ts"
 import {
   begins,
   calling,

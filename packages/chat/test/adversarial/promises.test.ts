@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { error } from "../../src/values/HandlerResult.ts"
 import { tool } from "../../src/tool/functionTool.ts"
-import { runToolCalls } from "../../src/dispatch/ToolRunner.ts"
+import { runToolCalls } from "../../src/session/ToolRunner.ts"
 import { hop } from "../double/hop.ts"
 
 const unhandled: Array<unknown> = []

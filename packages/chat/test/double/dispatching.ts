@@ -1,6 +1,6 @@
 /** Batches for a dispatcher: calls that say in their arguments what their runner does, on a clock that stands still. */
 import { Clock, System } from "@troupe/otp"
-import * as Dispatch from "../../src/dispatch/Dispatch.ts"
+import * as Dispatch from "../../src/batch/Dispatch.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
 
 /** A state with a counter, a budget and a phase. */

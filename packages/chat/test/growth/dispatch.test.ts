@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import * as Dispatch from "../../src/dispatch/Dispatch.ts"
+import * as Dispatch from "../../src/batch/Dispatch.ts"
 import { dearer, type Measured } from "./cost.ts"
 
 /** The order of a call costs as much as its batch has calls, whose number is bounded (BATCH11); within the bound that is little. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { mistaken, stuck } from "../../src/stopConditions/loopGuards.ts"
+import { mistaken, stuck } from "../../src/step/loopGuards.ts"
 import { type Message } from "../../src/model/messageShapes.ts"
 import { user } from "../../src/model/Message.ts"
 import type { Outcome } from "../../src/model/Outcome.ts"

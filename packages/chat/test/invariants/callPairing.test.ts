@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import { tool } from "../../src/tool/functionTool.ts"
-import { unpaired } from "../../src/model/callPairing.ts"
+import { unpaired } from "../../src/model/messageFindings.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"
 import { memory } from "../double/savingStore.ts"

@@ -6,7 +6,7 @@ import { ok } from "../../src/values/HandlerResult.ts"
 import { guarded } from "../../src/async/guardedSignal.ts"
 import type * as Permissions from "../../src/gate/Permissions.ts"
 import { make } from "../../src/tool/Tool.ts"
-import * as ToolRunner from "../../src/dispatch/ToolRunner.ts"
+import * as ToolRunner from "../../src/session/ToolRunner.ts"
 import { hop } from "../double/hop.ts"
 import type { ToolContext } from "../../src/tool/toolContract.ts"
 

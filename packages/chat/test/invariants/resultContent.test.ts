@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import * as Codec from "../../src/session/Codec.ts"
-import { runToolCalls, streamToolCalls, type ToolRunnerOptions } from "../../src/dispatch/ToolRunner.ts"
+import { runToolCalls, streamToolCalls, type ToolRunnerOptions } from "../../src/session/ToolRunner.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import { toolOutcome } from "../../src/call/toolOutcome.ts"

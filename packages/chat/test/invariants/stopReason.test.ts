@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { StepHalt, StepResult } from "../../src/record/StepResult.ts"
-import { chatResult, type Standing, terminalCondition } from "../../src/stopConditions/stopReason.ts"
+import { chatResult, type Standing, terminalCondition } from "../../src/step/stopReason.ts"
 import type { FinishReason } from "../../src/model/Response.ts"
 
 const call = { id: "c0", name: "t", arguments: {} }

@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import * as Dispatch from "../../src/dispatch/Dispatch.ts"
+import * as Dispatch from "../../src/batch/Dispatch.ts"
 import { type Act, type BatchState, dispatched } from "../double/dispatching.ts"
 import { runsOf } from "../../../../tooling/verify/volume.ts"
 

@@ -1,6 +1,6 @@
 /** Runs batches of calls, and notifies listeners of results. */
 import { Dispatch } from "@troupe/chat/dispatch"
-import type { ToolResult } from "../../../../packages/chat/src/dispatch/dispatchState.ts"
+import type { ToolResult } from "../../../../packages/chat/src/batch/dispatchState.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/json.ts"
 import { isScripted } from "../../chat/outcome.ts"
 import { type BatchSeen, runBatch } from "./batch.ts"
