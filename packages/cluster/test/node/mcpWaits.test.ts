@@ -1,5 +1,5 @@
 /** What a server of MCP asks, over a move of its conversation. */
-import { createMcpHandler, inputRequired, McpServer } from "@modelcontextprotocol/server"
+import { createMcpHandler, InMemoryTransport, inputRequired, McpServer } from "@modelcontextprotocol/server"
 import { Fake } from "@troupe/chat"
 import { Mcp } from "@troupe/mcp"
 import { System } from "@troupe/otp"
@@ -18,7 +18,8 @@ const form = {
   }
 }
 
-it("ELICIT2. a form of an MCP server is answered at the node that its conversation has moved to", async () => {
+/** A server that sells books, and what it sold. */
+const bookshop = () => {
   const sold: Array<unknown> = []
   const shop = (): McpServer => {
     const server = new McpServer({ name: "bookshop", version: "1.0.0" })
@@ -30,11 +31,11 @@ it("ELICIT2. a form of an MCP server is answered at the node that its conversati
     })
     return server
   }
-  const { url, close } = await listen(
-    { ...createMcpHandler(shop, { legacy: "reject" }), hosts: undefined },
-    { graceMs: 0 }
-  )
-  onTestFinished(close)
+  return { shop, sold }
+}
+
+/** Two nodes, each with its own connection to a server; a conversation on the first one waits for a form, and moves to the second one. */
+const moved = async (connect: () => Mcp.McpServerParams) => {
   const adapter = Fake.make({
     respond: ({ messages }) =>
       messages.at(-1)?.role === "user"
@@ -42,18 +43,17 @@ it("ELICIT2. a form of an MCP server is answered at the node that its conversati
         : [{ text: "Ordered." }, { finish: "stop" }]
   })
   const { node, placements } = nodes(adapter)
-  // Each node has its own connection to the server.
   const withShop = async () => {
     const system = System.make({ silent: true })
     onTestFinished(() => System.stop(system))
-    const { tools } = await Mcp.start(system, { url }, { name: "bookshop" })
+    const { tools } = await Mcp.start(system, connect(), { name: "bookshop" })
     return node({ troupe: { tools } })
   }
   const [a, b] = [await withShop(), await withShop()]
   await post(`${a.url}/chats/c/messages?wait`, { input: "Order books" })
   const waiting = async (at: { readonly url: string }) => {
     const { waits } = (await (await fetch(`${at.url}/waiting`)).json()) as {
-      readonly waits: ReadonlyArray<{ readonly toolCallId: string }>
+      readonly waits: ReadonlyArray<{ readonly kind: string; readonly toolCallId: string }>
     }
     return waits
   }
@@ -62,12 +62,52 @@ it("ELICIT2. a form of an MCP server is answered at the node that its conversati
   await placements.move("anna/c", b.troupe.address)
   await until(() => !a.troupe.isAlive("anna/c"))
   expect(await waiting(b)).toMatchObject([wait])
-  const path = `/chats/c/approvals/${encodeURIComponent(wait?.toolCallId ?? "")}`
   // The node that has the conversation no longer passes the answer on.
-  const answered = await post(`${a.url}${path}?wait`, { type: "result", value: { count: 3 } })
-  expect(await answered.text()).toContain("Ordered.")
+  const decide = async (id: string | undefined, decision: object) =>
+    (await post(`${a.url}/chats/c/approvals/${encodeURIComponent(id ?? "")}?wait`, decision)).text()
+  return { a, b, wait, decide, waiting: () => waiting(b) }
+}
+
+const three = { type: "result", value: { count: 3 } }
+
+it("ELICIT2. a form of an MCP server is answered at the node that its conversation has moved to", async () => {
+  const { shop, sold } = bookshop()
+  const handler = createMcpHandler(shop, { legacy: "reject" })
+  const { url, close } = await listen({ ...handler, hosts: undefined }, { graceMs: 0 })
+  onTestFinished(close)
+  const { a, b, wait, decide } = await moved(() => ({ url }))
+  expect(await decide(wait?.toolCallId, three)).toContain("Ordered.")
   expect(sold).toEqual([{ count: 3 }])
   expect([a.troupe.isAlive("anna/c"), b.troupe.isAlive("anna/c")]).toEqual([false, true])
+})
+
+it("ELICIT2. a call whose server belongs to the node that its conversation has left has an unknown outcome, and runs again at the new node", async () => {
+  const { shop, sold } = bookshop()
+  const { wait, decide, waiting } = await moved(() => ({
+    transport: () => {
+      const [ours, theirs] = InMemoryTransport.createLinkedPair()
+      void shop().connect(theirs)
+      return ours
+    }
+  }))
+  await decide(wait?.toolCallId, three)
+  expect(await waiting()).toMatchObject([{ kind: "unknown_outcome", toolCallId: "c1" }])
+  await decide("c1", { type: "allow" })
+  const [again] = await waiting()
+  expect(again).toMatchObject({ kind: "question", text: "How many books?" })
+  expect(await decide(again?.toolCallId, three)).toContain("Ordered.")
+  expect(sold).toEqual([{ count: 3 }])
+})
+
+it("MCPT4. a call that has asked has an unknown outcome when its server has died while the conversation moved", async () => {
+  const { shop, sold } = bookshop()
+  const handler = createMcpHandler(shop, { legacy: "reject" })
+  const { url, close } = await listen({ ...handler, hosts: undefined }, { graceMs: 0 })
+  const { wait, decide, waiting } = await moved(() => ({ url }))
+  await close()
+  await decide(wait?.toolCallId, three)
+  expect(await waiting()).toMatchObject([{ kind: "unknown_outcome", toolCallId: "c1" }])
+  expect(sold).toEqual([])
 })
 
 it("SIGNIN5. a sign-in of a call is answered at the node that its conversation has moved to, with the storage of both", async () => {

@@ -6,6 +6,7 @@
  *
  * MCPH3. Tools outlive connections: a call goes to the connection that is current when it is made, and fails with an error
  *        when there is none. A lost connection fails its own calls only.
+ * MCPH8. A call that goes on with the answer of a person waits for the next start of a server that is down.
  * MCPH7. A sign-in ends when the connection is open, when its start fails, when the process ends, or when the storage has no tokens.
  * MCPH4. A connection opened ahead is hosted by the first process only; every later one opens its own.
  */
@@ -16,6 +17,7 @@ import {
   isSignIn,
   McpConnection,
   McpError,
+  type McpCall,
   type McpHealth,
   type McpOptions,
   type McpRoot,
@@ -156,12 +158,17 @@ export class McpHost implements McpServer {
     const pid = this.#pid
     if (this.health.signIn === undefined || pid === undefined || !Process.isAlive(pid)) return
     if (!(await this.isSignedIn())) throw new McpError("sign_in_required", this.name)
-    const { promise: ended, resolve } = Promise.withResolvers<unknown>()
-    const forget = Process.onExit(pid, () => resolve(new McpError("not_connected", this.name)))
-    const opened = Promise.race([this.#opening.promise, ended]).finally(forget)
+    const opened = this.#nextStart(pid)
     Process.send(pid as Pid<{ readonly restart: true }>, { restart: true })
     const failure = await opened
     if (failure !== undefined) throw failure
+  }
+
+  /** Resolves with the failure of the next start of a connection, or of the process that ends before. */
+  #nextStart(pid: Pid): Promise<unknown> {
+    const { promise: ended, resolve } = Promise.withResolvers<unknown>()
+    const forget = Process.onExit(pid, () => resolve(new McpError("not_connected", this.name)))
+    return Promise.race([this.#opening.promise, ended]).finally(forget)
   }
 
   /** Whether the storage has tokens for a server that waits for a sign-in. */
@@ -183,7 +190,7 @@ export class McpHost implements McpServer {
     if (this.#current !== connection) return
     this.#names = new Set(listed.map(({ name }) => name))
     const about = { ...this.options, server: this.name, gone: (name: string) => this.#gone(name) }
-    const own = toolsOf(listed, about, async (call) => this.#connected().call(call))
+    const own = toolsOf(listed, about, async (call) => (await this.#connectedFor(call)).call(call))
     const has = connection.client.getServerCapabilities()
     this.#tools = listedBy(
       [...own, ...attachmentTools(has, this.options, own, this, (run) => this.#ask(run))],
@@ -221,6 +228,15 @@ export class McpHost implements McpServer {
   #connected(): McpConnection {
     if (this.#current === undefined) throw new McpError("not_connected", this.name)
     return this.#current
+  }
+
+  /** The connection of a call (MCPH3, MCPH8). */
+  async #connectedFor({ answered }: McpCall): Promise<McpConnection> {
+    const pid = this.#pid
+    const { status, signIn } = this.health
+    const isStarting = status === "waiting" && signIn === undefined && this.#current === undefined
+    if (answered !== undefined && isStarting && pid !== undefined) await this.#nextStart(pid)
+    return this.#connected()
   }
 
   #hosted(pid: Pid): Pid {

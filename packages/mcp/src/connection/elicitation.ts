@@ -68,6 +68,18 @@ export const elicited = async (
   }
 }
 
+/** The answers of the host to several questions: cancels, if it answers none. */
+export const answeredByHost = async (
+  elicit: Elicit | false | undefined,
+  requests: Readonly<Record<string, Asked>>,
+  about: Pick<Elicitation, "server" | "toolCalls" | "signal">
+): Promise<Readonly<Record<string, ElicitResult>>> => {
+  const answers: Record<string, ElicitResult> = {}
+  for (const [id, asked] of Object.entries(requests))
+    answers[id] = elicit === undefined || elicit === false ? { action: "cancel" } : await elicited(elicit, asked, about)
+  return answers
+}
+
 type FormSchema = Extract<Asked, { readonly requestedSchema: unknown }>["requestedSchema"]
 
 /** The form with its defaults; `undefined` if it does not fit its schema (ELICIT1). */

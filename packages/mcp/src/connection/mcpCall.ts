@@ -19,6 +19,8 @@ export type SampleParams = CreateMessageRequest["params"]
 export interface AskedState {
   readonly open?: boolean | undefined
   readonly requestState?: string | undefined
+  /** The task that the call has become, which asks. */
+  readonly task?: string | undefined
   /** Whether the call is made anew: the server has refused it until the user opens a page. */
   readonly again?: boolean | undefined
   /** Whether the page is that of a sign-in. */

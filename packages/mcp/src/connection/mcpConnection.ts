@@ -13,6 +13,7 @@ import {
   type Client,
   type CreateMessageResult,
   type ElicitRequestURLParams,
+  type InputRequiredResult,
   isInputRequiredResult,
   LOG_LEVEL_META_KEY,
   type PriorDiscovery,
@@ -22,15 +23,15 @@ import {
   type Tool,
   UrlElicitationRequiredError
 } from "@modelcontextprotocol/client"
-import { elicited, embeddedIn, inputOf, isAskable } from "./elicitation.ts"
+import { answeredByHost, elicited, embeddedIn, inputOf, isAskable } from "./elicitation.ts"
 import { clientFor } from "./mcpClient.ts"
 import type { Asked, CallEnd, McpCall, SampleParams } from "./mcpCall.ts"
 import { McpError } from "./McpError.ts"
-import { isLost, type OpenTransport, transportOf } from "./mcpTransport.ts"
+import { lossOf, type OpenTransport, transportOf } from "./mcpTransport.ts"
 import { OpenCalls, type OpenRequest } from "./openCalls.ts"
 import type { McpOptions, McpRoot, McpServerParams } from "./mcpServer.ts"
 import { questionAbout, refused, verdictOn } from "./sampling.ts"
-import { callAsTask, taskIn, taskResult, withTasks } from "./tasks.ts"
+import { callAsTask, taskEnd, taskIn, withTasks } from "./tasks.ts"
 import { isSignIn, type SignInProvider, signInPage, SignInRequired } from "./signIn.ts"
 
 /** The maximum of the SDK: calls have deadlines of their own. */
@@ -108,8 +109,8 @@ export class McpConnection {
     try {
       return await this.#signedIn(() => run(this.client))
     } catch (error) {
-      // The server may have run the request.
-      throw isLost(error) ? new McpError("connection_lost", this.#name, { cause: error }) : error
+      const loss = lossOf(error)
+      throw loss === undefined ? error : new McpError(loss, this.#name, { cause: error })
     }
   }
 
@@ -142,7 +143,27 @@ export class McpConnection {
       if (answered.state.again === true) throw new Error("The user did not open the page that the server requires")
     }
     if (answered?.state.signIn === true) await this.finishSignIn(answered.returned)
-    let more = answered?.state.again === true ? undefined : inputOf(answered?.state, await this.#answersTo(call))
+    const answers = await this.#answersTo(call)
+    const rules = {
+      roots: { roots: this.#roots.map((root) => ({ ...root })) },
+      sample: (sampling: SampleParams) => this.#sampled(current(), sampling)
+    }
+    const following = {
+      options,
+      ask: <A>(run: (client: Client) => Promise<A>) => this.ask(run),
+      embedded: (asked: InputRequiredResult) => embeddedIn(asked, rules),
+      answers: (requests: Readonly<Record<string, Asked>>) =>
+        this.#options.elicit === undefined && current().mayWait && Object.keys(requests).length > 0
+          ? undefined
+          : answeredByHost(this.#options.elicit, requests, {
+              server: this.#name,
+              toolCalls: this.#calls.running,
+              signal: cancel
+            })
+    }
+    if (answered?.state.task !== undefined)
+      return taskEnd(answered.state.task, following, { ...answered.state.responses, ...answers })
+    let more = answered?.state.again === true ? undefined : inputOf(answered?.state, answers)
     for (let round = 0; round <= mostRounds; round++) {
       const params = { name, arguments: args, ...this.#logMeta(), ...more }
       const send = () =>
@@ -157,13 +178,9 @@ export class McpConnection {
         return { type: "asks", requests, state: { again: true, signIn: result instanceof SignInRequired } }
       }
       const task = taskIn(result)
-      if (task !== undefined)
-        return { type: "result", result: await this.ask((client) => taskResult(client, task, options)) }
+      if (task !== undefined) return taskEnd(task, following)
       if (!isInputRequiredResult(result)) return { type: "result", result: result as CallToolResult }
-      const { requests, state } = await embeddedIn(result, {
-        roots: { roots: this.#roots.map((root) => ({ ...root })) },
-        sample: (sampling) => this.#sampled(current(), sampling)
-      })
+      const { requests, state } = await embeddedIn(result, rules)
       if (Object.keys(requests).length > 0) return { type: "asks", requests, state }
       more = inputOf(state)
     }

@@ -105,13 +105,16 @@ const notSent: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI
 /** What `fetch` says of a broken connection, here and in browsers. */
 const broken = /fetch|network|terminated|load failed/i
 
-/** Whether a request has failed without an answer, and the server may have run it. */
-export const isLost = (error: unknown): boolean => {
-  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return true
-  if (error instanceof ProtocolError) return error.data === lostAnswer
-  // A gateway has lost the server.
-  if (error instanceof SdkHttpError) return error.status === 502 || error.status === 504
-  return error instanceof TypeError && broken.test(error.message) && !notSent.has(codeIn(error.cause))
+/** Why a request has failed, if it has no answer: the server may have run it (`connection_lost`), or it was not sent (`not_connected`). */
+export const lossOf = (error: unknown): "connection_lost" | "not_connected" | undefined => {
+  if (error instanceof TypeError && broken.test(error.message))
+    return notSent.has(codeIn(error.cause)) ? "not_connected" : "connection_lost"
+  const isLost =
+    (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) ||
+    (error instanceof ProtocolError && error.data === lostAnswer) ||
+    // A gateway has lost the server.
+    (error instanceof SdkHttpError && (error.status === 502 || error.status === 504))
+  return isLost ? "connection_lost" : undefined
 }
 
 const codeIn = (cause: unknown): unknown =>

@@ -2,17 +2,23 @@
  * Tasks of the protocol: calls that go on at the server when it has answered their request.
  *
  * CLTASK1. The result of a task is the result of its call. A call that is cancelled cancels its task at the server.
- * CLTASK2. A task of the newer protocol that asks is cancelled, and its call fails: its questions have no request that could wait.
+ * CLTASK2. What a task of the newer protocol asks is a wait of its call, also over a restart: the answer goes on with the same task. A question
+ *          is asked once, also when the server repeats it until it has taken the answer.
  */
 import {
   type CallToolResult,
   type Client,
+  type ElicitResult,
+  type InputRequiredResult,
   isCallToolResult,
+  isInputRequiredResult,
   type JSONRPCMessage,
   type Transport
 } from "@modelcontextprotocol/client"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
+import type { embeddedIn } from "./elicitation.ts"
+import type { Asked, CallEnd } from "./mcpCall.ts"
 
 /** The name of the extension of the newer protocol. */
 export const tasksExtension = "io.modelcontextprotocol/tasks"
@@ -26,6 +32,7 @@ const State = z.looseObject({
   status: z.string(),
   pollIntervalMs: z.number().min(10).max(60_000).optional(),
   result: z.unknown().optional(),
+  inputRequests: z.record(z.string(), z.looseObject({ method: z.string() })).optional(),
   error: z.looseObject({ message: z.string() }).optional()
 })
 const result = z.looseObject({})
@@ -47,14 +54,56 @@ export const taskIn = (made: unknown): string | undefined => {
   return "task" in data ? Id.parse(data.task).taskId : Id.parse(data._meta?.[mark]).taskId
 }
 
-/** The result of a task (CLTASK1). */
-export const taskResult = async (client: Client, taskId: string, options: Options): Promise<CallToolResult> => {
-  const params = { taskId }
-  const cancel = async (): Promise<void> => {
-    await client.request({ method: "tasks/cancel", params }, result).catch(() => {})
+/** How a task is followed, and how its questions are answered. */
+interface Following {
+  readonly options: Options
+  /** Sends a request. */
+  readonly ask: <A>(run: (client: Client) => Promise<A>) => Promise<A>
+  readonly embedded: (asked: InputRequiredResult) => ReturnType<typeof embeddedIn>
+  /** The answers to questions; `undefined` if the call waits for those of a person. */
+  readonly answers: (
+    requests: Readonly<Record<string, Asked>>
+  ) => Promise<Readonly<Record<string, ElicitResult>>> | undefined
+}
+
+/** Follows a task until it ends or a person must answer (CLTASK1, CLTASK2). `responses` are those that it asked for. */
+export const taskEnd = async (
+  taskId: string,
+  { options, ask, embedded, answers }: Following,
+  responses: Readonly<Record<string, unknown>> = {}
+): Promise<CallEnd> => {
+  const given = new Set<string>()
+  for (let next = responses; ;) {
+    for (const id of Object.keys(next)) given.add(id)
+    if (Object.keys(next).length > 0) {
+      const params = { taskId, inputResponses: { ...next } }
+      await ask((client) => client.request({ method: "tasks/update", params }, result, options))
+    }
+    const now = await ask((client) => taskResult(client, taskId, options, given))
+    if (!isInputRequiredResult(now)) return { type: "result", result: now }
+    const { requests, state } = await embedded(now)
+    const answered = await answers(requests)
+    if (answered === undefined) {
+      const cancel = (): void => void ask((client) => cancelTask(client, taskId)).catch(() => {})
+      return { type: "asks", requests, state: { ...state, task: taskId }, cancel }
+    }
+    next = { ...state.responses, ...answered }
   }
+}
+
+const cancelTask = (client: Client, taskId: string): Promise<unknown> =>
+  client.request({ method: "tasks/cancel", params: { taskId } }, result).catch(() => {})
+
+/** The result of a task (CLTASK1), or what it asks besides what has an answer. */
+const taskResult = async (
+  client: Client,
+  taskId: string,
+  options: Options,
+  given: ReadonlySet<string>
+): Promise<CallToolResult | InputRequiredResult> => {
+  const params = { taskId }
   const { signal } = options
-  const onAbort = (): void => void cancel()
+  const onAbort = (): void => void cancelTask(client, taskId)
   signal?.addEventListener("abort", onAbort, { once: true })
   try {
     if (signal?.aborted === true) onAbort()
@@ -65,10 +114,9 @@ export const taskResult = async (client: Client, taskId: string, options: Option
       if (now.status === "completed") return checked(now.result)
       if (now.status === "failed") throw new Error(now.error?.message ?? "The task failed")
       if (now.status === "cancelled") throw new Error("The task was cancelled")
-      if (now.status === "input_required") {
-        await cancel()
-        throw new Error("The server asks a person during a task, which cannot wait")
-      }
+      const asked = Object.entries(now.inputRequests ?? {}).filter(([id]) => !given.has(id))
+      if (now.status === "input_required" && asked.length > 0)
+        return { resultType: "input_required", inputRequests: Object.fromEntries(asked) } as InputRequiredResult
       await Effect.runPromise(Effect.sleep(now.pollIntervalMs ?? 1_000), signal === undefined ? {} : { signal })
     }
   } finally {

@@ -2,7 +2,8 @@
  * The handler of a tool of an MCP server.
  *
  * MCPT3. A structured result that does not fit the output schema of its tool is a failure of the call.
- * MCPT4. The outcome of a call that writes is unknown when the connection is lost before its result.
+ * MCPT4. The outcome of a call that writes is unknown when the connection is lost before its result, or is gone when the call, which has asked,
+ *        goes on.
  * MCPT5. The call of a tool that its server took away does not reach the server, and fails with the names of the tools that it has.
  * ELICIT2. A question of the server during a call of a live chat is a wait of that call. The answer reaches the server before or after a
  *          restart; a server that is gone by then leaves the outcome of the call unknown.
@@ -56,9 +57,11 @@ export const handlerOf = (
     const { signal, progress, toolCall, chat, idempotencyKey: key } = context
     const isGone = gone?.(tool.name)
     if (isGone !== undefined) return error(isGone)
+    const { waitFor, answered } = chat ?? {}
+    const before = answered?.state as Kept | undefined
+    // A server that needs a sign-in has refused the call.
+    const hasBegun = before !== undefined && before.state.again !== true
     try {
-      const { waitFor, answered } = chat ?? {}
-      const before = answered?.state as Kept | undefined
       const answers = before && (await answersOf(before.requests, answered?.decisions ?? {}))
       if (before !== undefined && answers === undefined && waitFor !== undefined)
         return await waitFor(questionsOf(server, before.requests), before)
@@ -83,8 +86,10 @@ export const handlerOf = (
       return await waitFor(questionsOf(server, requests), { requests, state } satisfies Kept, cancel)
     } catch (failure) {
       if (signal.aborted) throw failure
-      const isLost = writes && failure instanceof McpError && failure.reason === "connection_lost"
-      return error(isLost ? new ToolError("outcome_unknown", { message: failure.message }) : describe(failure))
+      const isLost = failure instanceof McpError && (failure.reason === "connection_lost" || hasBegun)
+      return error(
+        writes && isLost ? new ToolError("outcome_unknown", { message: failure.message }) : describe(failure)
+      )
     }
   }
 }

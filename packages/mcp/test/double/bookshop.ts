@@ -1,7 +1,7 @@
-/** A bookshop over standard streams, which asks how many books, and notes the sales in a file. With `older` it asks while the call runs. */
+/** A bookshop over standard streams, which asks how many books, and notes the sales and its process in files. With `older` it asks while the call runs. */
 import { inputRequired, McpServer } from "@modelcontextprotocol/server"
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
-import { appendFileSync } from "node:fs"
+import { appendFileSync, writeFileSync } from "node:fs"
 
 const [, , file = "", protocol] = process.argv
 
@@ -26,5 +26,6 @@ const shop = (): McpServer => {
   return server
 }
 
+writeFileSync(`${file}.pid`, String(process.pid))
 if (protocol === "older") await shop().connect(new StdioServerTransport())
 else serveStdio(shop)

@@ -22,4 +22,4 @@ const adapter = Fake.make({
       ? [{ toolCall: { id: "c1", name: "order" } }, { finish: "tool_calls" }]
       : [{ text: "Done." }, { finish: "stop" }]
 })
-await talk(system, shop, { store: sqlite(database), adapter, more: () => ({ server: shop.health }) })
+await talk(system, shop, { store: sqlite(database), adapter })

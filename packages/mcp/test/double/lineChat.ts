@@ -8,18 +8,16 @@ import type { System } from "@troupe/otp"
 import type { Store } from "@troupe/chat/store"
 import type { Mcp } from "../../src/index.ts"
 
-/** Talks by lines until the input ends; `more` is written with each line. */
+/** Talks by lines until the input ends. */
 export const talk = async (
   system: System.System,
   shop: Mcp.McpServer,
   {
     store,
-    adapter,
-    more
+    adapter
   }: {
     readonly store: Store.SessionStore
     readonly adapter: ReturnType<typeof Fake.make>
-    readonly more?: () => object
   }
 ): Promise<void> => {
   const troupe = await Troupe.start({ system, adapter, tools: shop.tools, store })
@@ -27,7 +25,7 @@ export const talk = async (
   const report = async (): Promise<void> => {
     const { waits } = await troupe.waiting()
     const results = chat.thread.messages.filter(({ role }) => role === "tool").map(({ content }) => content)
-    console.log(JSON.stringify({ waits, results, ...more?.() }))
+    console.log(JSON.stringify({ waits, results }))
   }
   await report()
   for await (const line of createInterface({ input: process.stdin })) {

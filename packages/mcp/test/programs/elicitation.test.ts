@@ -25,7 +25,8 @@ const shopping = (folder: string, protocol: "older" | "newer") => {
   writeFileSync(sales, "")
   return {
     start: starting(bookshop, [join(folder, "chats.db"), sales, protocol]),
-    sold: () => readFileSync(sales, "utf8")
+    sold: () => readFileSync(sales, "utf8"),
+    server: () => Number(readFileSync(`${sales}.pid`, "utf8"))
   }
 }
 
@@ -83,6 +84,26 @@ test("ELICIT2. the call of a server of the older protocol that died with a kill 
   expect(done).toMatchObject({ waits: [], results: ["sold 2"] })
   expect(sold()).toBe("2\n")
 }, 180_000)
+
+test.each([
+  ["newer", [], ["sold 3"]],
+  ["older", [{ kind: "unknown_outcome", toolCallId: "c1" }], []]
+] as const)(
+  "MCPH8, ELICIT2. a server of the %s protocol that is killed with -9 while it asks starts again, and then gets the answer or leaves an unknown outcome",
+  async (protocol, waits, results) => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), "troupe-mcp-"))
+    const { start, sold, server } = shopping(folder.path, protocol)
+    const { command } = await start()
+    const asked = await command({ say: "Order books" })
+    const before = server()
+    process.kill(before, "SIGKILL")
+    await expect.poll(server, { timeout: 60_000 }).not.toBe(before)
+    const after = await command(answer(asked.waits[0]?.toolCallId, 3))
+    expect(after).toMatchObject({ waits, results })
+    expect(sold()).toBe(results.length === 0 ? "" : "3\n")
+  },
+  180_000
+)
 
 test("SIGNIN5, SIGNIN6. a sign-in is listed and answered after a kill -9, and so are further scopes of a call", async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), "troupe-mcp-"))
