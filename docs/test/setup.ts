@@ -23,7 +23,7 @@ export const setup = async (project: TestProject): Promise<() => void> => {
     process.stderr.write(`The site is not opened: no Chrome, Edge or Chromium. Install one: ${installCommand}\n`)
   project.provide("siteBrowser", place ?? null)
   if (process.env["TROUPE_SITE"] !== "built")
-    execFileSync("pnpm", ["run", "build"], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] })
+    execFileSync(process.execPath, ["--run", "build"], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] })
   const { server } = await serve({ root: folder, port: 0 })
   const address = server?.address()
   if (typeof address !== "object" || address === null) throw new Error("the site has no address")

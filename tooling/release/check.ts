@@ -132,6 +132,13 @@ const checkWeight = async ({ folder, registry, tarballs }: Published): Promise<v
   )
 }
 
+/** The documentation site: it is built, and opened in a browser. */
+const checkSite = async (): Promise<void> => {
+  const vitest = join(root, "node_modules/vitest/vitest.mjs")
+  const held = "the site builds, its links lead to a heading, axe finds nothing, and its examples run"
+  await checks.check(held, async () => failureOf(await run(process.execPath, [vitest, "run", "--project=site"], root)))
+}
+
 await withFolder(async (folder) => {
   const [tarballs, nodes] = await Promise.all([packAll(folder), runtimes(folder)])
   await checkTarballs(tarballs)
@@ -150,6 +157,7 @@ await withFolder(async (folder) => {
     const created = join(folder, "created")
     mkdirSync(created)
     await checkTemplates(checks, published.registry, created)
+    await checkSite()
   })
 }, process.argv.includes("--keep"))
 checks.end()

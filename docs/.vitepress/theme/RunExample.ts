@@ -1,5 +1,5 @@
 /** A button that runs the example above it in the page, and shows its values and its output. */
-import { defineComponent, h, ref, shallowRef } from "vue"
+import { defineComponent, h, onMounted, ref, shallowRef } from "vue"
 
 /** One line of an example's output: a value that it states, or a line that it logs. */
 interface Line {
@@ -8,7 +8,8 @@ interface Line {
   readonly isWrong: boolean
 }
 
-type State = "idle" | "running" | "done" | "failed"
+/** A page that was rendered before is `loading` until its script hears clicks. */
+type State = "loading" | "idle" | "running" | "done" | "failed"
 
 const run = async (id: string, add: (line: Line) => void): Promise<void> => {
   const [{ default: examples }, { Equal, Formatter }] = await Promise.all([
@@ -34,7 +35,10 @@ const run = async (id: string, add: (line: Line) => void): Promise<void> => {
 export const RunExample = defineComponent({
   props: { id: { type: String, required: true } },
   setup({ id }) {
-    const state = ref<State>("idle")
+    const state = ref<State>("loading")
+    onMounted(() => {
+      state.value = "idle"
+    })
     const lines = shallowRef<ReadonlyArray<Line>>([])
     const add = (line: Line) => {
       lines.value = [...lines.value, line]
@@ -50,10 +54,15 @@ export const RunExample = defineComponent({
         state.value = "failed"
       }
     }
-    const shown = { idle: "Run in this page", running: "Running …", done: "Run again", failed: "Run again" }
+    const first = "Run in this page"
+    const shown = { loading: first, idle: first, running: "Running …", done: "Run again", failed: "Run again" }
     return () =>
       h("div", { class: "run-example", "data-state": state.value }, [
-        h("button", { type: "button", disabled: state.value === "running", onClick: start }, shown[state.value]),
+        h(
+          "button",
+          { type: "button", disabled: state.value === "loading" || state.value === "running", onClick: start },
+          shown[state.value]
+        ),
         h(
           "ol",
           { "aria-live": "polite", "aria-label": "Output", tabindex: 0, hidden: lines.value.length === 0 },
