@@ -207,7 +207,7 @@ export const react: Visit = async (place) => {
 export const next: Visit = async (place) => {
   const args = () => ["--hostname", host]
   return [
-    ...(await served(place, "dev", args, (url) => inBrowser(place, url, false))),
+    ...(await served(place, "dev", args, (url) => inBrowser(place, url, true))),
     ...(await served(place, "start", args, (url) => inBrowser(place, url, true))),
     ...(await standalone(place))
   ]
