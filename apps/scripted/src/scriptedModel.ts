@@ -147,12 +147,18 @@ const numbered = (
   }))
 }
 
-/** Streams the reply word by word. Words count as tokens. */
+/** Streams the reply word by word. Words count as tokens; those up to its last reply are cached, as a provider caches them. */
 const script = (reply: Reply, request: Request, wordDelayMs: number): Fake.Script => {
   const words = reply.text.split(/(?<=\s)(?=\S)/).filter((word) => word !== "")
   const pause: Fake.Script = wordDelayMs > 0 ? [{ delayMs: wordDelayMs }] : []
-  const read = request.messages.reduce((sum, message) => sum + wordCount(Message.text(message)), 0)
-  const usage = { inputTokens: read, outputTokens: words.length, totalTokens: read + words.length }
+  const { messages } = request
+  const read = wordsIn(messages)
+  const usage = {
+    inputTokens: read,
+    outputTokens: words.length,
+    totalTokens: read + words.length,
+    cachedInputTokens: wordsIn(messages.slice(0, messages.findLastIndex(({ role }) => role === "assistant") + 1))
+  }
   return [
     ...words.flatMap((text): Fake.Script => [...pause, { text }]),
     ...reply.calls.map((call): Fake.Script[number] => ({
@@ -162,5 +168,8 @@ const script = (reply: Reply, request: Request, wordDelayMs: number): Fake.Scrip
     { finish: reply.calls.length > 0 ? "tool_calls" : "stop" }
   ]
 }
+
+const wordsIn = (messages: ReadonlyArray<Message.Message>): number =>
+  messages.reduce((sum, message) => sum + wordCount(Message.text(message)), 0)
 
 const wordCount = (text: string): number => text.split(/\s+/).filter((word) => word !== "").length

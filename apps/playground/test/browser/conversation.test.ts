@@ -182,6 +182,19 @@ describe("a conversation in the browser", inBrowser, () => {
     expect(faults).toEqual([])
   })
 
+  test("CACHE1: the observer shows how many tokens of the prompts were cached", async () => {
+    const { url } = await begin()
+    const { page, faults } = await openPage(browser, `${url}/#/c/cached`)
+    const cached = page.locator('.tro-meters [data-kind="cached"] dd')
+    await say(page, "Hello")
+    await settles(page)
+    expect(await cached.innerText()).toBe("0")
+    await say(page, "And hello again")
+    await settles(page)
+    await expect.poll(async () => Number(await cached.innerText())).toBeGreaterThan(10)
+    expect(faults).toEqual([])
+  })
+
   test("a conversation is there again when the server was started again", async () => {
     const store = Store.memory()
     const first = await begin({ store })

@@ -160,14 +160,14 @@ const sampledBy = (options: Readonly<Record<string, unknown>>) => {
   }
 }
 
-/** Checks options, and fills in defaults. Throws as {@link resolveOptions} does. */
-export const fixedOptions = (engine: Engine, options: ChatOptions): FixedOptions => {
+/** Checks options, and fills in defaults. Throws as {@link resolveOptions} does. Those that `checked` has too are not checked again. */
+export const fixedOptions = (engine: Engine, options: ChatOptions, checked?: ChatOptions): FixedOptions => {
   checkEngine(engine)
   const given: unknown = options
   if (!isRecord(given)) {
     throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
   }
-  const found: Array<Finding> = findingsOf(options)
+  const found: Array<Finding> = findingsOf(checked === undefined ? options : changed(options, checked))
   const maxTurns = options.maxTurns ?? engine.params["maxTurns"] ?? defaultMaxTurns
   const turnsProblem = positive(maxTurns)
   if (turnsProblem !== undefined && options.maxTurns === undefined) {
@@ -201,6 +201,14 @@ export const fixedOptions = (engine: Engine, options: ChatOptions): FixedOptions
     retry: Retry.make(options.retry ?? engine.retry),
     system
   }
+}
+
+/** The options whose values are not those of other options. */
+const changed = (options: ChatOptions, others: ChatOptions): ChatOptions => {
+  const own: Record<string, unknown> = {}
+  for (const name in options)
+    if (Reflect.get(options, name) !== Reflect.get(others, name)) own[name] = Reflect.get(options, name)
+  return own
 }
 
 /** Throws a `ValidationError` for the choice of a tool that the model would not get. */

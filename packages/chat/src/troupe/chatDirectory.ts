@@ -197,7 +197,8 @@ export class ChatDirectory {
       // A turn of an unloaded chat has its options before the chat is held again.
       const living = this.get(id)
       const { engine, chatOptions, fixed: usual } = agents.of(agent)
-      const own = turn === undefined ? usual() : fixedOptions(engine, withTurnOptions(engine, chatOptions, turn))
+      const base = usual()
+      const own = turn ? fixedOptions(engine, withTurnOptions(engine, chatOptions, turn), chatOptions) : base
       const children = agents.isEmpty ? undefined : this.#children
       return optionsOfRun(this.#parts.memories.recalling(id, children?.within(id, own) ?? own), {
         sessionId: id,

@@ -1,7 +1,7 @@
 import { Session } from "node:inspector/promises"
 import { expect, test } from "vitest"
 import { make } from "../../src/compaction/makeCompactor.ts"
-import { Fake, tool, Troupe, type TroupeOptions } from "../../src/index.ts"
+import { Fake, type LocalChatRef, tool, Troupe, type TroupeOptions } from "../../src/index.ts"
 import { assistant, user } from "../../src/model/Message.ts"
 import { memory } from "../../src/store/Store.ts"
 import { dearer, type Measured } from "./cost.ts"
@@ -58,8 +58,10 @@ test("GROW1: the chat and its store have one list of 32 messages or more, also b
   }
 })
 
+type Sent = Parameters<LocalChatRef["send"]>[1]
+
 /** How often functions of this package and of its processes are called in a turn of a chat: the fewest of some. */
-const callsOf = async (options: TroupeOptions): Promise<number> => {
+const callsOf = async (options: TroupeOptions, sent?: Sent): Promise<number> => {
   const troupe = await Troupe.start(options)
   const chat = await troupe.chat("c")
   const session = new Session()
@@ -69,7 +71,7 @@ const callsOf = async (options: TroupeOptions): Promise<number> => {
   let least = Number.POSITIVE_INFINITY
   for (let turn = 0; turn < 10; turn++) {
     await session.post("Profiler.takePreciseCoverage")
-    await chat.send("On").result()
+    await chat.send("On", sent).result()
     const { result } = await session.post("Profiler.takePreciseCoverage")
     const functions = result.flatMap((file) => (/\/(?:chat|otp)\/src\//.test(file.url) ? file.functions : []))
     const calls = functions.reduce((sum, { ranges }) => sum + (ranges[0]?.count ?? 0), 0)
@@ -97,14 +99,15 @@ const calling = Fake.make({
 })
 const look = tool({ name: "look", execute: () => "nothing" })
 
-test.each<[string, TroupeOptions]>([
+test.each<[string, TroupeOptions, Sent?]>([
   ["an answer", { adapter }],
-  ["a call", { adapter: calling, tools: [look] }]
+  ["a call", { adapter: calling, tools: [look] }],
+  ["options of its own", { adapter, temperature: 1 }, { options: { temperature: 0 } }]
 ])(
   "a compaction that is configured and not due adds at most 5 calls of functions to a turn with %s",
-  async (_, options) => {
-    const without = await callsOf(options)
-    const configured = await callsOf({ ...options, compaction })
+  async (_, options, sent) => {
+    const without = await callsOf(options, sent)
+    const configured = await callsOf({ ...options, compaction }, sent)
     expect(without).toBeGreaterThan(500)
     expect(configured - without).toBeLessThanOrEqual(5)
   }

@@ -1,10 +1,12 @@
 /**
- * A long conversation with compaction, through the real package of each provider, over a double that refuses what its API refuses.
+ * A long conversation with compaction and sub-agents, through the real package of each provider, over a double that refuses what its API refuses.
  *
  * **Details**: `pnpm test` runs a short conversation; with `TROUPE_VOLUME=full` it has 2,000 turns.
  */
-import { askUser, type LocalChatRef, tool, Troupe } from "@troupe/chat"
+import { askUser, Fake, type LocalChatRef, tool, Troupe } from "@troupe/chat"
+import { Agents } from "@troupe/chat/agents"
 import { Compaction } from "@troupe/chat/compaction"
+import { Message } from "@troupe/chat/messages"
 import type { LiveTurn } from "@troupe/chat/chats"
 import { Clock, System } from "@troupe/otp"
 import { expect, test } from "vitest"
@@ -13,7 +15,7 @@ import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
 import type { Json } from "../loopback/refusals.ts"
 import { type Scripted, type ScriptedCall, speeches, strictProvider } from "../loopback/strictProvider.ts"
 
-const turns = process.env["TROUPE_VOLUME"] === "full" ? 2_000 : 30
+const turns = process.env["TROUPE_VOLUME"] === "full" ? 2_000 : 50
 const maxTokens = 6_000
 const summary = "Goal: a long talk."
 const noteBegin = "[A note of the program"
@@ -62,6 +64,7 @@ const talker = (random: () => number, seen: Seen) => {
     const chance = random()
     if (chance < 0.08) return { name: "pay", arguments: { amount: Math.floor(random() * 100) } }
     if (chance < 0.14) return { name: "plan", arguments: { plan: `step ${seen.requests}` } }
+    if (chance < 0.19) return { name: "helper", arguments: { input: `part ${seen.requests}` } }
     return { name: "look", arguments: { size: Math.ceil(10 ** (1 + 5 * random() ** 2)) } }
   }
   const answer = (messages: ReadonlyArray<Json>, text: string): Scripted => {
@@ -110,6 +113,7 @@ const tools = [
     execute: ({ size }) => "x y ".repeat(Math.ceil(size / 4)).slice(0, size)
   }),
   tool({ name: "pay", parameters: z.object({ amount: z.number() }), execute: ({ amount }) => `paid ${amount}` }),
+  Agents.subagent("helper"),
   tool({ name: "ask", parameters: z.object({ about: z.string() }), execute: ({ about }) => askUser(about) }),
   Compaction.plan()
 ]
@@ -145,6 +149,9 @@ test.each(names)(
       system,
       instructions: "Be brief.",
       compaction: Compaction.make({ maxTokens }),
+      agents: {
+        helper: { adapter: Fake.make({ respond: () => [{ text: "I looked." }, { finish: "stop" }] }), tools: [] }
+      },
       permissions: { ask: ({ toolCall }) => (toolCall.name === "pay" ? "suspend" : "allow") }
     })
     const chat = await troupe.chat("a")
@@ -158,7 +165,9 @@ test.each(names)(
     expect([provider.refused, large, seen.lost]).toEqual([[], [], []])
     // A compaction that only shortens the results since the last request leaves its messages as they were.
     expect(seen.changes).toBeLessThanOrEqual(seen.compactions)
-    expect(Math.min(seen.summaries, seen.approvals, seen.questions, seen.compactions)).toBeGreaterThan(0)
+    const helped = chat.thread.messages.filter((message) => Message.text(message).includes("I looked."))
+    const counts = [seen.summaries, seen.approvals, seen.questions, seen.compactions, helped.length]
+    expect(Math.min(...counts)).toBeGreaterThan(0)
     expect(chat.thread.messages.length).toBeGreaterThan(2 * turns)
     await troupe.stop()
     await System.stop(system)

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { render } from "@testing-library/react"
 import { askUser, Fake, tool, Troupe } from "@troupe/chat"
+import { Compaction } from "@troupe/chat/compaction"
 import { type Permissions, Tool } from "@troupe/chat/tools"
 import { act, createElement, type FunctionComponent, memo, StrictMode, useLayoutEffect } from "react"
 import { hydrateRoot } from "react-dom/client"
@@ -104,6 +105,31 @@ describe.each([
     await shown.now?.cancel()
     await until(() => shown.now?.status === "cancelled", frames)
     expect(shown.now?.partial).toEqual({ text: "" })
+  })
+
+  test("COMPACT3: a compaction is a phase and an entry of the history, and the conversation stays whole", async () => {
+    const model = handModel()
+    const compaction = Compaction.make({ maxTokens: 10_000, strategies: [Compaction.summarise({ keepTokens: 50 })] })
+    const { link } = await system({ adapter: model, compaction })
+    const { shown, Page } = showing()
+    render(createElement(TroupeProvider, { link }, createElement(Page)))
+    const long = "words ".repeat(100)
+    for (const at of [1, 2]) {
+      await shown.now?.send(`${at} ${long}`)
+      await until(() => model.requests === at, frames)
+      model.text("Well")
+      model.finish()
+      await until(() => shown.now?.messages.length === 2 * at && shown.now.status === "completed", frames)
+    }
+    await shown.now?.compact()
+    await until(() => shown.now?.phase === "compacting", frames)
+    model.text("They talked.")
+    model.finish()
+    await until(() => shown.now?.phase === "idle", frames)
+    expect(textOf(shown.now)).toHaveLength(4)
+    const commits = (await shown.now?.history()) ?? []
+    const ran = commits.flatMap(({ entries = [] }) => entries).filter(({ type }) => type === "Compacted")
+    expect(ran).toMatchObject([{ compaction: { upTo: expect.any(Number) } }])
   })
 
   test("tool calls are shown live, a question is answered, a turn is cancelled", async () => {

@@ -5,6 +5,7 @@ import { Compaction } from "@troupe/chat/compaction"
 import { act, cleanup, renderHook, waitFor } from "@testing-library/react"
 import { DefaultChatTransport, type UIMessage } from "ai"
 import { afterEach, expect, it } from "vitest"
+import { HttpAgent } from "@ag-ui/client"
 import { serving } from "../double/serving.ts"
 
 afterEach(cleanup)
@@ -20,15 +21,47 @@ interface Commit {
 const textOf = (message: UIMessage | undefined): string =>
   message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("") ?? ""
 
+const summarising = {
+  adapter: () =>
+    Fake.make({
+      respond: ({ messages }) => [
+        { text: JSON.stringify(messages).includes("Write the summary.") ? "They talked." : many },
+        { finish: "stop" }
+      ]
+    }),
+  compaction: Compaction.make({ maxTokens: 1_500, strategies: [Compaction.summarise()] })
+}
+
+it("HttpAgent of @ag-ui/client sees that a compaction ran, and has the whole history of the chat", async () => {
+  const { url, troupe } = await serving({ ...summarising, adapter: summarising.adapter() })
+  const agent = new HttpAgent({ url: `${url}/ag-ui`, threadId: "c" })
+  const ran: Array<unknown> = []
+  const texts: Array<string> = []
+  for (let turn = 0; turn < 6; turn++) {
+    texts.push(`${turn}: ${many}`, many)
+    agent.addMessage({ id: `u${turn}`, role: "user", content: `${turn}: ${many}` })
+    await agent.runAgent(
+      {},
+      {
+        onCustomEvent: ({ event }) => {
+          if (event.name === "troupe.compacted") ran.push(event.value)
+        }
+      }
+    )
+  }
+  expect(ran.length).toBeGreaterThan(0)
+  const { compaction } = (await troupe.chat("anna/c")).thread
+  expect(ran.at(-1)).toEqual({ upTo: compaction?.upTo, tokens: compaction?.tokens })
+  expect(agent.messages.map(({ content }) => content)).toEqual(texts)
+  const other = new HttpAgent({ url: `${url}/ag-ui`, threadId: "c" })
+  await other.runAgent()
+  expect(other.messages.map(({ content }) => content)).toEqual(texts)
+  expect(JSON.stringify(other.messages)).not.toContain("They talked.")
+})
+
 it("useChat of @ai-sdk/react sees that a compaction ran, and has the whole history of the chat", async () => {
-  const adapter = Fake.make({
-    respond: ({ messages }) => [
-      { text: JSON.stringify(messages).includes("Write the summary.") ? "They talked." : many },
-      { finish: "stop" }
-    ]
-  })
-  const compaction = Compaction.make({ maxTokens: 1_500, strategies: [Compaction.summarise()] })
-  const { url, troupe } = await serving({ adapter, compaction })
+  const adapter = summarising.adapter()
+  const { url, troupe } = await serving({ ...summarising, adapter })
   const notified: Array<{
     readonly upTo: number
     readonly tokens: { readonly before: number; readonly after: number }

@@ -12,6 +12,13 @@ afterEach(() => {
 
 const cost = () => document.querySelector<HTMLElement>('[data-kind="cost"] dd')
 
+test("CACHE1: the meters show the cached tokens apart, with their own price", async () => {
+  const usage = { inputTokens: 1_000_000, cachedInputTokens: 900_000, outputTokens: 0 }
+  await show(<UsageMeters usage={usage} prices={{ input: 10, cachedInput: 1, output: 20 }} />)
+  const shown = (kind: string) => document.querySelector(`[data-kind="${kind}"] dd`)?.textContent
+  expect([shown("fresh"), shown("cached"), shown("cost")]).toEqual(["100K", "900K", "$1.90"])
+})
+
 test("the meters show the cost in the usage, and mark it when requests have no price", async () => {
   await show(<UsageMeters usage={{ inputTokens: 10, totalCost: 1.5 }} />)
   expect(cost()?.textContent).toBe("$1.50")
