@@ -16,7 +16,8 @@ import { say } from "./check/history.ts"
  * - `talks`: an answer
  * - `writes`: a call that reads, and one that writes
  * - `delegates`: a sub-agent whose call writes
- * - `explores`: a background task, and two sub-agents, each with a call that writes and a sub-agent of its own
+ * - `explores`: a background task, and two sub-agents, each with a background task, a call that writes and a sub-agent of its own, whose
+ *   call is over before its background task
  * - `confers`: an agent in the background that asks a person and its parent, and another agent, which send each other messages
  */
 export const works = {
@@ -210,6 +211,8 @@ export const workloadOf = ({ pauseMs, writeMs, asks = () => false, node }: Workl
       return "done"
     }
   })
+  const asksForNotes = ({ toolCall }: { readonly toolCall: { readonly name: string } }) =>
+    toolCall.name === "note" && asks() ? ("suspend" as const) : ("allow" as const)
   const which = tool({ name: "which", effect: "read", execute: () => askUser("Which one?") })
   const to = ["parent", "children", "siblings"]
   const mail = [Agents.message({ to }), Agents.ask({ to })]
@@ -217,23 +220,24 @@ export const workloadOf = ({ pauseMs, writeMs, asks = () => false, node }: Workl
   const agents: Agents = {
     research: {
       adapter: agentOf("research", {
-        calls: (input, { length }) => (length > 0 ? [] : [["note"], ["dig", { input: `${input} deep` }]]),
+        calls: (input, { length }) => (length > 0 ? [] : [["note"], ["survey"], ["dig", { input: `${input} deep` }]]),
         answer: (input) => `Found ${input}.`
       }),
-      tools: [note, Agents.subagent("dig")]
+      tools: [note, survey, Agents.subagent("dig")]
     },
     dig: {
       adapter: agentOf("dig", {
-        calls: (_, { length }) => (length > 0 ? [] : [["note"]]),
+        calls: (_, { length }) => (length > 0 ? [] : [["note"], ["survey"]]),
         answer: (input) => `Dug ${input}.`
       }),
-      tools: [note],
-      permissions: { ask: () => (asks() ? "suspend" : "allow") }
+      tools: [note, survey],
+      turnEnds: "now",
+      permissions: { ask: asksForNotes }
     },
     scout: {
       adapter: agentOf("scout", { calls: scouts, answer: (input) => `Scouted ${input}.` }),
       tools: [note, which, ...mail],
-      permissions: { ask: ({ toolCall }) => (toolCall.name === "note" && asks() ? "suspend" : "allow") }
+      permissions: { ask: asksForNotes }
     },
     aide: {
       adapter: agentOf("aide", { calls: aids, answer: (input) => `Aided ${input}.` }),

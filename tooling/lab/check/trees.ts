@@ -5,7 +5,7 @@
  * LAB7. A conversation that was in a turn is loaded as interrupted, or asks about its calls; its partial text is the stored one.
  * LAB8. A reported fork exists.
  * LAB9. A call that a person allowed has the result of its run, and a question has the answer of the person. When nothing is killed any
- *       longer, every chat comes to its end: no turn runs, no call is open, and no input waits but a message for an agent that rests.
+ *       longer, every chat comes to its end: no turn runs, no call is open, and no input waits.
  * LAB10. The end of a background task is in the thread of its chat at most once, and once when every chat is at its end.
  */
 import { Message } from "@troupe/chat/messages"
@@ -66,12 +66,12 @@ const wrongReports = (record: Conversation, isLast: boolean): ReadonlyArray<stri
 }
 
 /** LAB9 */
-const notOver = ({ id, running, open, inbox = [], parent }: Conversation): ReadonlyArray<string> => [
+const notOver = ({ id, running, open, inbox = [] }: Conversation): ReadonlyArray<string> => [
   ...(running ? [`LAB9: the turn of ${id} is not over`] : []),
   ...(open === undefined ? [] : [`LAB9: ${id} has open calls`]),
-  ...(inbox.every(({ id: input }) => parent !== undefined && input.startsWith("tell-"))
+  ...(inbox.length === 0
     ? []
-    : [`LAB9: ${inbox.length} inputs of ${id} wait`])
+    : [`LAB9: ${inbox.length} inputs of ${id} wait: ${inbox.map(({ id: input }) => input).join(", ")}`])
 ]
 
 /** The results of a call that ran, or about which a person knows what it did. */

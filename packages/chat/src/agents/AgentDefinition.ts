@@ -46,11 +46,20 @@ export interface AgentDefinition {
    * none.
    */
   readonly team?: Team | undefined
+  /**
+   * When a call of the agent, as a sub-agent or a member of a team, is over: with its turn and the background tasks that it began
+   * (`"with_tasks"`), or with its turn (`"now"`). After `"now"` the tasks go on in a background task of the chat of the call, and their ends are
+   * messages for the agent. Default: `"with_tasks"`.
+   */
+  readonly turnEnds?: TurnEnds | undefined
   /** What the agent is for, for the models of agents that hand over to it, or lead it. Default: none. */
   readonly description?: string | undefined
   /** A text that you change with the definition; entries of the log have it. Default: `"1"`. */
   readonly version?: string | undefined
 }
+
+/** When a call of an agent is over: with its turn, or with the background tasks of that too. */
+export type TurnEnds = "now" | "with_tasks"
 
 /** The definitions of a Troupe, by name. */
 export type AgentDefinitions = Readonly<Record<string, AgentDefinition>>
@@ -68,6 +77,7 @@ const shape = {
   maxTurns: chatOptionTypes.maxTurns,
   handoffs: names.readonly().optional(),
   team: team.optional(),
+  turnEnds: z.enum(["now", "with_tasks"], 'must_be_"now" or "with_tasks"').optional(),
   description: text.optional(),
   version: z.string("must_be_a_string").min(1, "must_be_a_non_empty_string").optional()
 } satisfies { readonly [Part in keyof Required<AgentDefinition>]: z.ZodType }

@@ -12,7 +12,7 @@ import * as Engine from "../options/Engine.ts"
 import { type ChatOptions, type EngineOptions, type FixedOptions, fixedOptions } from "../options/index.ts"
 import type { AgentRef } from "../record/index.ts"
 import { type Tool, toolOf } from "../tool/index.ts"
-import { type AgentDefinition, type AgentDefinitions, agentFindings } from "./AgentDefinition.ts"
+import { type AgentDefinition, type AgentDefinitions, agentFindings, type TurnEnds } from "./AgentDefinition.ts"
 import { makeHandoffTool } from "./handoffTool.ts"
 import { memberTool, type Team } from "./team.ts"
 import { unknownAgent } from "./unknownAgent.ts"
@@ -25,6 +25,8 @@ export interface Serving {
   readonly fixed: () => FixedOptions
   /** The team that the agent leads. */
   readonly team: Team | undefined
+  /** When a call of the agent is over. */
+  readonly turnEnds: TurnEnds | undefined
 }
 
 /** The parts of a Troupe that its agents share. */
@@ -36,9 +38,13 @@ export interface TroupeEngine {
 
 const defaultVersion = "1"
 
-const serving = (engine: Engine.Engine, chatOptions: ChatOptions, team?: Team): Serving => {
+const serving = (
+  engine: Engine.Engine,
+  chatOptions: ChatOptions,
+  { team, turnEnds }: Pick<AgentDefinition, "team" | "turnEnds"> = {}
+): Serving => {
   let fixed: FixedOptions | undefined
-  return { engine, chatOptions, fixed: () => (fixed ??= fixedOptions(engine, chatOptions)), team }
+  return { engine, chatOptions, fixed: () => (fixed ??= fixedOptions(engine, chatOptions)), team, turnEnds }
 }
 
 export class AgentTable {
@@ -125,7 +131,7 @@ export class AgentTable {
     const { tracing } = chatOptions
     const traced = tracing === undefined ? {} : { tracing: { ...tracing, agent: { ...ref, description } } }
     const options = { ...chatOptions, ...traced, ...given({ instructions, permissions, budget, maxTurns }) }
-    return serving(engine, options, definition.team)
+    return serving(engine, options, definition)
   }
 
   /** The tools that its handoffs and its team give an agent. */

@@ -1,6 +1,6 @@
 /** Agents by name: their definitions, their engines and options, and the handoff from one to another. */
 export { AgentChoices } from "./agentChoices.ts"
-export type { AgentDefinition } from "./AgentDefinition.ts"
+export type { AgentDefinition, TurnEnds } from "./AgentDefinition.ts"
 export { agentOptionFindings, AgentTable } from "./agentTable.ts"
 export type { Serving } from "./agentTable.ts"
 export { agentOf, checkAgents, otherAgent, stamped } from "./chatAgent.ts"

@@ -39,9 +39,8 @@ import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped, type ShownTask } from "../view/index.ts"
 import { cancelledBefore, endOf, interrupted, undecided, waitIn } from "./taskEnd.ts"
 import { memberId, type WorkProcess } from "../family/index.ts"
-import { reportEnd, type TaskedChat } from "./taskReport.ts"
-import { type RunParts, TaskRun } from "./taskRun.ts"
-import { awaitDecision, limited, noteWait, type TaskWaitsHome } from "./taskWaits.ts"
+import { awaitDecision, limited, noteWait, reportEnd, type TaskedChat, type TaskWaitsHome } from "./taskReport.ts"
+import { type RunParts, TaskRun, TaskTable } from "./taskRun.ts"
 
 /** The functions that tasks need from the directory of chats. */
 export interface TasksHome extends TaskWaitsHome {
@@ -51,32 +50,35 @@ export interface TasksHome extends TaskWaitsHome {
   readonly subagent: ((chat: string, call: SubagentCall, under: WorkProcess) => Promise<Returned>) | undefined
 }
 
+/** The work of an agent that rests, for a task of the chat that called it. */
+export interface WakeWork extends Pick<SubagentCall, "key" | "input" | "follows"> {}
+
 export class BackgroundTasks {
   readonly #home: TasksHome
-  readonly #chats = new Map<string, Map<string, TaskRun>>()
+  readonly #table = new TaskTable()
   #isStopped = false
 
   constructor(home: TasksHome) {
     this.#home = home
   }
 
-  /** Whether the chat must stay in memory: sub-agents run within the mode and the budget of their parent. */
+  /** Whether the chat must stay in memory: sub-agents run within the mode and the budget of the chats above. */
   needs(chat: string): boolean {
-    return this.#of(chat).some(({ children }) => children > 0)
+    return this.#table.runsAgents(chat)
   }
 
   /** Whether the chat has tasks here. */
   has(chat: string): boolean {
-    return this.#chats.has(chat)
+    return this.#table.has(chat)
   }
 
   list(chat: string): ReadonlyArray<ShownTask> {
-    return this.#tasks(chat).map(({ view }) => view)
+    return this.#table.tasks(chat).map(({ view }) => view)
   }
 
   /** Resolves with the end of a task. */
   async result(chat: string, id: string): Promise<TaskEnd> {
-    const run = this.#chats.get(chat)?.get(id)
+    const run = this.#table.get(chat, id)
     if (run !== undefined) return run.ended
     const thread = this.#home.living(chat)?.context?.record.thread
     const end = thread?.messages.map((message) => endIn(message, id)).findLast((found) => found !== undefined)
@@ -86,14 +88,14 @@ export class BackgroundTasks {
 
   /** Resolves with the id of the input that is the end of a task, when the chat has that input. */
   async reported(chat: string, id: string): Promise<string> {
-    const run = this.#chats.get(chat)?.get(id)
+    const run = this.#table.get(chat, id)
     await (run === undefined ? this.result(chat, id) : run.reported)
     return endInputOf(id)
   }
 
   /** Cancels a task, and resolves when its work has ended. */
   async cancel(chat: string, id: string): Promise<void> {
-    const run = this.#chats.get(chat)?.get(id)
+    const run = this.#table.get(chat, id)
     if (run?.isTask !== true) return void (await this.result(chat, id))
     if (run.end !== undefined) return
     if (!run.began) this.#ended(chat, run, cancelledBefore(run.task))
@@ -103,8 +105,7 @@ export class BackgroundTasks {
 
   /** Cancels all tasks of a chat that run, and resolves when their work has ended. */
   async cancelAll(chat: string): Promise<void> {
-    const running = this.#tasks(chat).filter(({ end }) => end === undefined)
-    await Promise.all(running.map(({ task }) => this.cancel(chat, task.id)))
+    await Promise.all(this.#table.open(chat).map(({ task }) => this.cancel(chat, task.id)))
   }
 
   /** Begins the work of a call; returns its result, or that it is a task. */
@@ -112,7 +113,7 @@ export class BackgroundTasks {
     const { tool } = call
     const id = digest(call.key)
     const task = begunTask(id, agent, call, this.#home)
-    if (this.#chats.get(chat)?.get(id)?.isTask === true || hasEnd(this.#home.living(chat)?.context, id))
+    if (this.#table.get(chat, id)?.isTask === true || hasEnd(this.#home.living(chat)?.context, id))
       return new TaskBegan(task)
     if (tool === undefined || (tool.background?.afterMs ?? 0) > 0) return this.#inTime(chat, task, call)
     if (this.#isFull(chat)) return refused(call, this.#home.maxTasks)
@@ -121,19 +122,21 @@ export class BackgroundTasks {
   }
 
   /**
-   * Has an agent that the chat called, and that rests, work on an input that waits for it, as a task (TELL6). Resolves when the record of the chat
-   * has the task. Without a place for a further task, or without the tool that called the agent, the agent goes on resting.
+   * Has an agent that the chat called work on an input that waits for it (TELL6), or on its own tasks (SUB22), as a task. Resolves when the record
+   * of the chat has the task: with false without a place for a further task, and without the tool that called the agent.
    */
-  async wake(chat: string, child: string, work: { readonly input: string; readonly key: string }): Promise<void> {
+  async wake(chat: string, child: string, work: WakeWork): Promise<boolean> {
     const id = digest(work.key)
     const living = this.#home.living(chat)
-    const has = this.#chats.get(chat)?.has(id) === true || hasEnd(living?.context, id)
+    const has = this.#table.get(chat, id) !== undefined || hasEnd(living?.context, id)
     const task = living && wokenTask({ chat, child, id, ...work }, living, this.#home)
-    if (task === undefined || has || this.#isStopped || this.#isFull(chat)) return
+    if (has) return true
+    if (task === undefined || this.#isStopped || this.#isFull(chat)) return false
     const run = this.#add(chat, new TaskRun(task, true))
     run.isNoting = true
     try {
       await living?.note(task)
+      return true
     } catch (error) {
       this.#drop(chat, run)
       throw error
@@ -178,7 +181,7 @@ export class BackgroundTasks {
 
   /** The store has this record of the chat: its tasks start, and their ends are reported (BG2). */
   recorded(chat: string, record: Conversation): void {
-    const runs = this.#of(chat)
+    const runs = this.#table.of(chat)
     if (runs.length === 0) return
     const tasks = new Map(tasksOf(record).map((task) => [task.id, task]))
     for (const run of runs) {
@@ -195,22 +198,22 @@ export class BackgroundTasks {
 
   /** Whether the record can have tasks, or the chat has some here. */
   #concerns(chat: string, record: Conversation | undefined): boolean {
-    return record?.tasks !== undefined || record?.open !== undefined || this.#chats.has(chat)
+    return record?.tasks !== undefined || record?.open !== undefined || this.#table.has(chat)
   }
 
   async #attached(chat: string, stored: Conversation | undefined, record: Conversation | undefined): Promise<void> {
     const known = new Set((record === undefined ? [] : tasksOf(record)).map(({ id }) => id))
-    for (const run of this.#of(chat)) if (run.isTask && !known.has(run.task.id)) this.#drop(chat, run)
+    for (const run of this.#table.of(chat)) if (run.isTask && !known.has(run.task.id)) this.#drop(chat, run)
     const rows = new Map(stored?.inbox?.map(({ id, message }) => [id, message]))
     const left = (stored === undefined ? [] : tasksOf(stored)).map((task) => {
-      const run = this.#chats.get(chat)?.get(task.id)
+      const run = this.#table.get(chat, task.id)
       return { task, run: run ?? this.#left(chat, task, rows.get(endInputOf(task.id))), isNew: run === undefined }
     })
     this.#changed(chat)
     await outsideTurn()
     for (const { task, run, isNew } of left) {
       if (!isNew) this.#found(chat, run, task)
-      else if (this.#isOf(chat, run)) this.#again(chat, run)
+      else if (this.#table.isOf(chat, run)) this.#again(chat, run)
     }
   }
 
@@ -233,7 +236,8 @@ export class BackgroundTasks {
   /** Another process of the chat starts: its record may lack the wait of a task, or have a former one. */
   #found(chat: string, run: TaskRun, stored: BackgroundTask): void {
     this.#record(chat, run, stored)
-    if (run.end === undefined && !run.isNoted(stored)) noteWait(this.#waiting(chat, run), this.#home)
+    if (run.isKept) void reportEnd(this.#waiting(chat, run), this.#home)
+    else if (run.end === undefined && !run.isNoted(stored)) noteWait(this.#waiting(chat, run), this.#home)
   }
 
   #record(chat: string, run: TaskRun, stored: BackgroundTask): void {
@@ -253,7 +257,7 @@ export class BackgroundTasks {
   }
 
   #waiting(chat: string, run: TaskRun): Parameters<typeof noteWait>[0] {
-    const hasTask = () => !this.#isStopped && this.#isOf(chat, run)
+    const hasTask = () => !this.#isStopped && this.#table.isOf(chat, run)
     return { chat, run, hasTask, expired: () => this.#ended(chat, run, undecided) }
   }
 
@@ -278,12 +282,12 @@ export class BackgroundTasks {
     try {
       const over = await run.start(parts)
       const wait = waitIn(over.end)
-      if (wait !== undefined) return this.#isOf(chat, run) ? this.#waits(chat, run, wait, over.usedMs) : undefined
+      if (wait !== undefined) return this.#table.isOf(chat, run) ? this.#waits(chat, run, wait, over.usedMs) : undefined
       end = endOf(over.call, over.end, over.reason)
     } catch {
       end = interrupted
     }
-    if (this.#isOf(chat, run)) this.#ended(chat, run, end)
+    if (this.#table.isOf(chat, run)) this.#ended(chat, run, end)
   }
 
   #ended(chat: string, run: TaskRun, end: TaskEnd): void {
@@ -294,10 +298,12 @@ export class BackgroundTasks {
     if (run.isRecorded) void reportEnd(this.#waiting(chat, run), this.#home)
   }
 
-  /** Interrupts the tasks of a chat, and forgets them; resolves when their work has ended (BG8). Who awaits one gets the error. */
+  /**
+   * Interrupts the tasks of a chat and of those below it, and forgets them; resolves when their work has ended (BG8). Who awaits one gets
+   * the error.
+   */
   async drop(chat: string, error: SessionError = chatStopped(chat)): Promise<void> {
-    const runs = this.#of(chat)
-    this.#chats.delete(chat)
+    const runs = this.#table.within(chat).flatMap((one) => this.#table.clear(one))
     await Promise.all(runs.map((run) => this.#abandon(run, error)))
   }
 
@@ -309,7 +315,7 @@ export class BackgroundTasks {
   /** Interrupts all tasks; resolves when their work has ended (BG8). */
   async stop(): Promise<void> {
     this.#isStopped = true
-    await Promise.all(Array.from(this.#chats.keys(), (chat) => this.drop(chat)))
+    await Promise.all(this.#table.chats.map((chat) => this.drop(chat)))
   }
 
   #drop(chat: string, run: TaskRun): void {
@@ -326,34 +332,19 @@ export class BackgroundTasks {
   }
 
   #isFull(chat: string): boolean {
-    return this.#tasks(chat).filter(({ end }) => end === undefined).length >= this.#home.maxTasks
-  }
-
-  #of(chat: string): ReadonlyArray<TaskRun> {
-    return Array.from(this.#chats.get(chat)?.values() ?? [])
-  }
-
-  #tasks(chat: string): ReadonlyArray<TaskRun> {
-    return this.#of(chat).filter(({ isTask }) => isTask)
-  }
-
-  #isOf(chat: string, run: TaskRun): boolean {
-    return this.#chats.get(chat)?.get(run.task.id) === run
+    return this.#table.open(chat).length >= this.#home.maxTasks
   }
 
   #add(chat: string, run: TaskRun): TaskRun {
-    const runs = this.#chats.get(chat) ?? new Map<string, TaskRun>()
-    this.#chats.set(chat, runs.set(run.task.id, run))
+    this.#table.add(chat, run)
     if (run.isTask) this.#changed(chat)
     return run
   }
 
   #forget(chat: string, run: TaskRun): void {
-    if (!this.#isOf(chat, run)) return
-    const runs = this.#chats.get(chat)
-    runs?.delete(run.task.id)
+    if (!this.#table.isOf(chat, run)) return
+    this.#table.delete(chat, run)
     this.#home.clock.clearTimeout(run.look)
-    if (runs?.size === 0) this.#chats.delete(chat)
   }
 
   #changed(chat: string): void {
@@ -394,7 +385,7 @@ const begunTask = (
 
 /** The task of an agent that a message wakes; `undefined` without the tool that calls the agent. */
 const wokenTask = (
-  { chat, child, input, key, id }: Record<"chat" | "child" | "input" | "key" | "id", string>,
+  { chat, child, input, key, id, follows }: Record<"chat" | "child" | "id", string> & WakeWork,
   living: TaskedChat,
   home: TasksHome
 ): BackgroundTask | undefined => {
@@ -407,7 +398,7 @@ const wokenTask = (
   if (tool === undefined) return undefined
   const given = isMember ? { input } : { input, agent: shortIdOf(child, called) }
   const toolCall = { id: `call-${id}`, name: tool.name, arguments: given }
-  return begunTask(id, agent, { toolCall, key }, home)
+  return { ...begunTask(id, agent, { toolCall, key }, home), ...(follows !== undefined && { follows }) }
 }
 
 /** Whether the tool of an agent can continue each child, and is not that of a member of a team. */

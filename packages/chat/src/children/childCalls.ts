@@ -28,7 +28,7 @@ import {
   type UserInput,
   withShortId
 } from "../record/index.ts"
-import { memberId } from "../family/index.ts"
+import { memberId, type TreeLimits } from "../family/index.ts"
 import { haltIn, openToolCalls } from "../step/index.ts"
 import { ChildWaits, digest, type Returned, type SubagentCall } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
@@ -91,6 +91,7 @@ export interface ChildInput {
 
 /** The input of a call: the first of its child, or another one. */
 export const inputOf = (call: SubagentCall): ChildInput => {
+  if (call.follows !== undefined) return { id: call.follows.input, message: () => call.input }
   if (call.child === undefined && call.isMember !== true) return { id: firstInput, message: () => call.input }
   const key = digest(call.key)
   return {
@@ -100,7 +101,9 @@ export const inputOf = (call: SubagentCall): ChildInput => {
 }
 
 /** What the child had used before the input of a call, which is counted already (SUB7). */
-export const countedBefore = (record: Conversation | undefined, { id }: ChildInput): Usage.Usage => {
+export const countedBefore = (record: Conversation | undefined, call: SubagentCall): Usage.Usage => {
+  if (call.follows !== undefined) return call.follows.counted
+  const { id } = inputOf(call)
   if (record === undefined || id === firstInput) return Usage.empty
   const messages = [...record.thread.messages, ...(record.inbox ?? []).map(({ message }) => message)]
   return messages.map((message) => calledBy(message)).findLast((found) => isOf(found, id))?.counted ?? record.usage
@@ -133,7 +136,8 @@ const partOf = ({ messages }: Thread, { id }: ChildInput): { readonly thread: Th
 export const resultOf = (
   call: SubagentCall,
   chat: { readonly id: string; readonly context: ChatContext | undefined } | undefined,
-  wait: ChildWait | undefined
+  wait: ChildWait | undefined,
+  asked: typeof asksOf = asksOf
 ): Returned => {
   const context = chat?.context
   if (chat === undefined || context === undefined) return failed(call, "cancelled", "the call was cancelled")
@@ -143,7 +147,7 @@ export const resultOf = (
   const text = said === "" ? "" : `; its last text: ${said}`
   const halt = haltIn(wait)
   if (halt !== undefined) return HandlerResult.halt(halt, `${haltedText(halt)}${text}`)
-  const asks = isLast ? asksOf({ id: chat.id, context }) : []
+  const asks = isLast ? asked({ id: chat.id, context }) : []
   if (asks.length > mostAsks) {
     return failed(call, "child_failed", `the agent ${call.agent} asked for more than ${mostAsks} decisions at once`)
   }
@@ -162,14 +166,16 @@ export interface Sending {
   readonly retry: () => Turn
 }
 
-/** The turn of the child; `undefined` when it is over (SUB5). */
+/** The turn of the child; `undefined` when it is over (SUB5), or goes on in the turn of a later input, such as the end of a task. */
 export const turnOf = (
   context: ChatContext | undefined,
   child: Sending,
   { id, message }: ChildInput,
   counted: Usage.Usage
 ): Turn | undefined => {
-  if (context?.record.known?.includes(id) !== true || context.turn !== undefined) {
+  const isKnown = context?.record.known?.includes(id) === true
+  const runs = context?.turn !== undefined && context.record.inputs?.includes(id) === true
+  if (!isKnown || runs) {
     // A message that woke the child waits for it.
     const [waiting] = context?.inbox.find((input) => input.id === id)?.messages ?? []
     if (waiting?.role !== "user") return child.send(message(counted), { id })
@@ -177,6 +183,7 @@ export const turnOf = (
     return child.note(sent, { id })
   }
   const { running, lastHaltedReason } = context.record
+  if (context.turn !== undefined) return undefined
   return !running && lastHaltedReason !== "cancelled" ? undefined : child.retry()
 }
 
@@ -233,4 +240,25 @@ export const callBefore = (
   signal.addEventListener("abort", over)
   void run.over.promise.then(over)
   return promise
+}
+
+/** The failure of a call beyond a bound of depth or width (SUB2, SUB13); otherwise its child counts. */
+export const boundMet = (
+  { id, depth, others }: { readonly id: string; readonly depth: number; readonly others: number },
+  call: SubagentCall,
+  tree: TreeLimits
+): HandlerResult.Failed | undefined => {
+  const { maxDepth, maxChildren } = call
+  if (depth > maxDepth) {
+    const message = `a chat may have ${maxDepth} levels of agents below it, and this one would be level ${depth}; do the task without ${call.agent}`
+    return failed(call, "child_refused", message, { metadata: { maxDepth } })
+  }
+  if (others >= maxChildren) {
+    const message = `${maxChildren} agents run for this chat, and no more may; call ${call.agent} again when one of them has answered`
+    return failed(call, "child_refused", message, { metadata: { maxChildren } })
+  }
+  if (tree.begins(id)) return undefined
+  const { maxTreeChildren } = tree.bounds
+  const many = `${maxTreeChildren} agents have begun for the last message, and no more may; do the task without ${call.agent}`
+  return failed(call, "child_refused", many, { metadata: { maxTreeChildren } })
 }

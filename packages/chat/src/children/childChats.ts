@@ -44,15 +44,27 @@ import {
   WaitGraph,
   type WorkProcess
 } from "../family/index.ts"
+import type { BackgroundTasks } from "./backgroundTasks.ts"
 import { failed } from "./childAnswer.ts"
-import { callBefore, childOf, countedBefore, inputOf, resultOf, type Sending, stillAsks, turnOf } from "./childCalls.ts"
-import { type Answering, answering, asksOf, decisionsFor, type Turn } from "./childWaits.ts"
+import {
+  boundMet,
+  callBefore,
+  childOf,
+  countedBefore,
+  inputOf,
+  resultOf,
+  type Sending,
+  stillAsks,
+  turnOf
+} from "./childCalls.ts"
+import { areOver, tasksOver, workOn } from "./childTasks.ts"
+import { type Answering, answering, asksOf, decisionsFor, ownAsksOf, type Turn } from "./childWaits.ts"
 import { ChildSupervisors, TeamDown } from "./teams.ts"
 
 /** The address of a child whose process has started. */
 interface ChildRef extends Answering, Sending {
-  /** Ends the wait of the child. */
-  readonly cancel: () => Promise<void>
+  /** Ends the turn or the wait of the child, and its tasks. */
+  readonly cancel: (options: { readonly tasks: true }) => Promise<void>
 }
 
 /** The functions that children need from the directory. */
@@ -67,8 +79,10 @@ export interface ChildrenHome {
   readonly load: (id: string) => Promise<Conversation | undefined>
   readonly begin: (record: Conversation) => Promise<unknown>
   readonly agentRef: (name: string) => AgentRef
-  /** Whether background tasks of a chat run, whose ends start it. */
+  /** Whether a chat has background tasks here. */
   readonly hasTasks: (id: string) => boolean
+  /** Has an agent work on, as a task of the chat that called it; returns whether that has a place for it. */
+  readonly wake: BackgroundTasks["wake"]
   /** Passes the events of a child to the stream of its parent (NEST1). */
   readonly follow: (parent: string, child: string, call: SubagentCall) => void
   /** The slots of the calls of all chats, if they are bounded. */
@@ -94,6 +108,8 @@ interface Run {
   bound: Mode | undefined
   /** The end of the run, from its beginning on. */
   ending: Promise<void> | undefined
+  /** Whether the child rests, and its tasks work. */
+  hasTasks: boolean
   /** Resolves when the run is over. */
   readonly over: PromiseWithResolvers<void>
 }
@@ -132,7 +148,8 @@ export class ChildChats {
     this.#spending = new Spending({
       tree: this.tree,
       living: home.living,
-      childrenOf: (id) => this.#runsOf(id).flatMap(([child, { ending }]) => (ending === undefined ? [child] : [])),
+      runs: () => Array.from(this.#runs).filter(([, { ending }]) => ending === undefined),
+      isRun: (id) => this.#runs.get(id)?.ending === undefined && this.#runs.has(id),
       accountOf: (child) => this.#runs.get(child)?.account
     })
   }
@@ -141,14 +158,11 @@ export class ChildChats {
     return Array.from(this.#runs).filter(([, { parent }]) => parent === id)
   }
 
-  #childrenOf(id: string): ReadonlyArray<string> {
-    return this.#runsOf(id).map(([child]) => child)
-  }
-
   /** Whether a call runs a turn of the child. */
   works(child: string): boolean {
     const run = this.#runs.get(child)
-    return run !== undefined && run.ending === undefined && this.#home.living(child)?.context?.turn !== undefined
+    if (run === undefined || run.ending !== undefined) return false
+    return run.hasTasks || this.#home.living(child)?.context?.turn !== undefined
   }
 
   /** What a chat and its children spend. */
@@ -212,7 +226,8 @@ export class ChildChats {
    * Runs the child of a call below the process of its parent, or below `under`, and returns what the model reads. `asker` is the chat that
    * waits, if it is another one than the parent.
    */
-  async run(parentId: string, call: SubagentCall, under?: WorkProcess, asker = parentId): Promise<Returned> {
+  async run(parentId: string, called: SubagentCall, under?: WorkProcess, asker = parentId): Promise<Returned> {
+    const call = under?.follows === undefined ? called : { ...called, follows: under.follows }
     const parent = this.#home.living(parentId)
     const pid = under?.pid ?? parent?.pid
     if (parent === undefined || pid === undefined || call.signal.aborted)
@@ -243,7 +258,8 @@ export class ChildChats {
   ): Promise<Returned> {
     const depth = (parent.context?.record.parent?.depth ?? 0) + 1
     const wait = under?.wait?.chat === id ? under.wait : decisionsFor(this.#home.living(asker)?.context, id)
-    const refused = wait === undefined ? this.#boundMet(parent.id, id, depth, call) : undefined
+    const others = this.#runsOf(parent.id).filter(([other]) => other !== id).length
+    const refused = wait === undefined ? boundMet({ id, depth, others }, call, this.tree) : undefined
     if (refused !== undefined) return refused
     const bound = this.#modes.of(parent.id)
     const run: Run = {
@@ -260,10 +276,14 @@ export class ChildChats {
       account: { key: accountKey(call, under), counted: wait?.counted ?? Usage.empty, former: Usage.empty },
       bound,
       ending: undefined,
+      hasTasks: false,
       over: Promise.withResolvers()
     }
     this.#runs.set(id, run)
-    const interrupt = () => void this.#interrupted(id, run)
+    let interrupted: Promise<void> | undefined
+    const interrupt = () => {
+      interrupted = this.#interrupted(id, run)
+    }
     call.signal.addEventListener("abort", interrupt, { once: true })
     const takeBack = under === undefined ? this.#home.toolSlots?.lend() : undefined
     try {
@@ -279,7 +299,7 @@ export class ChildChats {
       return failed(call, "child_failed", `the agent ${call.agent} failed: ${describe(cause)}`, { cause, ...metadata })
     } finally {
       call.signal.removeEventListener("abort", interrupt)
-      await this.#ended(id, run)
+      await (interrupted ?? this.#ended(id, run))
       takeBack?.()
       run.over.resolve()
     }
@@ -295,25 +315,8 @@ export class ChildChats {
       if (wait !== undefined || isNoted()) throw new Error(`its conversation ${id} was deleted after it had begun`)
       await this.#home.begin({ ...blank(id), agent: this.#home.agentRef(call.agent), parent })
     }
-    if (wait === undefined) account.counted = countedBefore(record, inputOf(call))
+    if (wait === undefined) account.counted = countedBefore(record, call)
     if (!isNoted()) await this.notes.begun(parent.chat, id)
-  }
-
-  #boundMet(parent: string, id: string, depth: number, call: SubagentCall): HandlerResult.Failed | undefined {
-    const { maxDepth, maxChildren } = call
-    if (depth > maxDepth) {
-      const message = `a chat may have ${maxDepth} levels of agents below it, and this one would be level ${depth}; do the task without ${call.agent}`
-      return failed(call, "child_refused", message, { metadata: { maxDepth } })
-    }
-    const others = this.#childrenOf(parent).filter((other) => other !== id)
-    if (others.length < maxChildren) {
-      if (this.tree.begins(id)) return undefined
-      const { maxTreeChildren } = this.tree.bounds
-      const many = `${maxTreeChildren} agents have begun for the last message, and no more may; do the task without ${call.agent}`
-      return failed(call, "child_refused", many, { metadata: { maxTreeChildren } })
-    }
-    const message = `${maxChildren} agents run for this chat, and no more may; call ${call.agent} again when one of them has answered`
-    return failed(call, "child_refused", message, { metadata: { maxChildren } })
   }
 
   async #answer(id: string, run: Run, call: SubagentCall): Promise<Returned> {
@@ -324,14 +327,16 @@ export class ChildChats {
       if (call.events) this.#home.follow(run.parent, id, call)
       const refused = (await this.#stillAsks(id, run, call, ref)) ?? (await this.#refused(id, run, call))
       if (refused !== undefined) return refused
+      const answers = () => answered(() => this.#home.living(id), run.wait, ref)
       try {
-        if (!(await hasRead(this.#home.living(id), call, () => this.#answered(id, run, ref))))
+        if (!(await hasRead(this.#home.living(id), call, answers)))
           return resultOf(call, this.#home.living(id), run.wait)
         const child = this.#home.living(id)
         await endOf(child, turnOf(child?.context, ref, inputOf(call), run.account.counted))
-        await this.#answered(id, run, ref)
+        await answers()
         await this.#home.living(id)?.rests()
-        return resultOf(call, this.#home.living(id), run.wait)
+        const goesOn = await this.#tasksOver(id, run, call)
+        return resultOf(call, this.#home.living(id), run.wait, goesOn ? ownAsksOf : asksOf)
       } catch (error) {
         const hasDied = error instanceof SessionError && error.reason === "chat_died"
         const isLast = run.team === undefined && crashes === mostCrashes
@@ -341,21 +346,23 @@ export class ChildChats {
     }
   }
 
+  /** Waits for the tasks of the child (SUB21); returns whether they go on in a task of the parent (SUB22). */
+  async #tasksOver(id: string, run: Run, call: SubagentCall): Promise<boolean> {
+    const chat = this.#home.living(id)
+    if (chat === undefined || haltIn(run.wait) !== undefined || areOver(chat)) return false
+    if (chat.turnEnds === "now" && call.follows === undefined) {
+      if (await this.#home.wake(run.parent, id, workOn(chat, call))) return true
+    }
+    run.hasTasks = true
+    await tasksOver(chat, call.signal)
+    run.hasTasks = false
+    return false
+  }
+
   #stillAsks(id: string, { wait, parent }: Run, call: SubagentCall, ref: ChildRef): ReturnType<typeof stillAsks> {
     const { living } = this.#home
     const child = { id, context: living(id)?.context }
-    return stillAsks(child, { wait, parent: living(parent)?.context?.record }, call, () => ref.cancel())
-  }
-
-  /** Gives the child the answers that it waits for (SUB11). A turn that ends in an error is the last. */
-  async #answered(id: string, { wait }: Run, ref: ChildRef): Promise<void> {
-    if (wait === undefined) return
-    for (let reason = ""; reason !== "error";) {
-      const context = this.#home.living(id)?.context
-      const turn = context === undefined ? undefined : answering({ id, context }, wait.asks, ref)
-      if (turn === undefined) return
-      reason = (await turn.result()).haltedReason
-    }
+    return stillAsks(child, { wait, parent: living(parent)?.context?.record }, call, () => ref.cancel({ tasks: true }))
   }
 
   /** A child whose conversation has a looser mode gets that of its parent. Without a rest of the budget it does not start. */
@@ -380,7 +387,13 @@ export class ChildChats {
   /** A parent whose process has ended has ended that of its child, whose turn is interrupted (SUB3). */
   async #interrupted(id: string, run: Run): Promise<void> {
     const chat = this.#home.living(id)
-    if (this.#isOf(id, run) && Process.isAlive(run.pid)) await chat?.cancel()
+    if (this.#isOf(id, run) && Process.isAlive(run.pid)) {
+      const { hasTasks, called } = this.#home
+      // The process of the child ends also when it cannot be cancelled.
+      await (hasTasks(id) ? called(id).then((ref) => ref.cancel({ tasks: true })) : chat?.cancel())?.catch(
+        () => undefined
+      )
+    }
     await this.#ended(id, run)
   }
 
@@ -395,23 +408,49 @@ export class ChildChats {
     const usage = chat && usageOf(chat, run)
     const isTask = run.under?.isTask() === true
     if (usage !== undefined) this.#spending.childEnded({ parent: run.parent, key: run.account.key, isTask }, id, usage)
-    await chat?.stop()
+    this.#spending.passUp(id, run.parent)
+    // Its tasks are within its mode and its budget.
+    await (this.#home.hasTasks(id) ? chat?.pause() : chat?.stop())
     if (this.#isOf(id, run)) this.#runs.delete(id)
   }
 }
 
+/** Gives the child the answers that it waits for (SUB11). A turn that ends in an error is the last. */
+const answered = async (
+  child: () => FamilyChat | undefined,
+  wait: ChildWait | undefined,
+  ref: ChildRef
+): Promise<void> => {
+  if (wait === undefined) return
+  for (let reason = ""; reason !== "error";) {
+    const { id = "", context } = child() ?? {}
+    const turn = context === undefined ? undefined : answering({ id, context }, wait.asks, ref)
+    if (turn === undefined) return
+    reason = (await turn.result()).haltedReason
+  }
+}
+
 /** Whether the child has read the messages before the input of a call: one that led to a question would get the input as its answer. */
-const hasRead = async (child: FamilyChat | undefined, call: SubagentCall, answered: () => Promise<void>) => {
+const hasRead = async (child: FamilyChat | undefined, call: SubagentCall, answers: () => Promise<void>) => {
   if (child?.context?.record.known?.includes(inputOf(call).id) === true) return true
-  await answered()
+  await answers()
   await child?.rests()
   return child?.context === undefined || asksOf({ id: child.id, context: child.context }).length === 0
 }
 
-/** Waits until the child rests: its turn is over, or waits behind a question. Rejects when the turn failed. */
+/**
+ * Waits until the child rests: its turn is over, or waits behind a question. Rejects when the turn failed.
+ *
+ *   1. the child is interrupted, and its turn is retried
+ *   2. the end of a task begins a turn, which continues that one, whose calls then wait for a person
+ *   3. the retry is refused: the call has the same waits
+ */
 const endOf = async (child: FamilyChat | undefined, turn: Turn | undefined): Promise<void> => {
   await child?.rests()
-  if (turn?.over === true) await turn.result()
+  if (turn?.over !== true) return
+  await turn.result().catch((error: unknown) => {
+    if (!(error instanceof SessionError && error.reason === "awaiting_approval")) throw error
+  })
 }
 
 /** The key under which a run counts. No step may have counted what a task used before it waited: that stays under a key of its own. */

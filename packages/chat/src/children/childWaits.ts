@@ -16,7 +16,7 @@ import type { AnswerOptions, Answers } from "../inbox/index.ts"
 import type { ChatContext } from "../loop/index.ts"
 import type { Thread, ToolCall } from "../model/index.ts"
 import { type Ask, type ChildWait, type Conversation, isWaiting, shownOptions } from "../record/index.ts"
-import { asksIn, isAbout, openToolCalls } from "../step/index.ts"
+import { asksIn, isAbout, openToolCalls, taskAsks } from "../step/index.ts"
 import { digest, isProviderApproval } from "../tool/index.ts"
 
 /** A turn of a child. */
@@ -43,10 +43,16 @@ export const mostAsks = 100
 const mostArguments = 16_000
 
 /**
- * What the child waits for. It follows from its open calls, not from the end of its last turn: after a restart it can wait in a turn that
- * has no end.
+ * What the child and its background tasks wait for. It follows from its open calls, not from the end of its last turn: after a restart it
+ * can wait in a turn that has no end.
  */
-export const asksOf = ({ id: chat, context }: WaitingChild): ReadonlyArray<Ask> => {
+export const asksOf = (child: WaitingChild): ReadonlyArray<Ask> => {
+  const { agent, tasks } = child.context.record
+  return [...ownAsksOf(child), ...taskAsks({ agent: agent?.name ?? "", chat: child.id }, tasks)]
+}
+
+/** What the child itself waits for. */
+export const ownAsksOf = ({ id: chat, context }: WaitingChild): ReadonlyArray<Ask> => {
   const { thread, open, pendingQuestion, pendingToolCalls, agent } = context.record
   const askedAt = context.now
   const own = { agent: agent?.name ?? "", chat }
@@ -101,20 +107,21 @@ export const answering = (
   asks: ReadonlyArray<Ask>,
   child: Answering
 ): Turn | undefined => {
-  const { thread, open, pendingQuestion, pendingToolCalls } = context.record
+  const { thread, open, pendingQuestion, pendingToolCalls, tasks } = context.record
+  const isOpen = open !== undefined && isWaiting(open)
   const halts = asks.some(({ decision }) => decision?.type === "halt")
   const decidedFor = (id: string, at: number) => asks.filter((ask) => ask.id === id && ask.at === at)
-  if (open !== undefined && isWaiting(open)) {
-    const decided = asksIn({ thread, open }, { agent: "", chat }).flatMap(({ id, ...asked }) => {
-      const { decision } = asks.find((one) => one.id === id && isAbout(one, asked)) ?? {}
-      return decision === undefined ? [] : [{ id, decision }]
-    })
-    // A halt of a question, or of a call that a person answers, is none of these: then nothing beside it runs.
-    if (halts && !decided.some(({ decision }) => decision.type === "halt")) return undefined
-    const decisions = Object.fromEntries(decided.map(({ id, decision }) => [id, decision]))
-    return decided.length === 0 ? undefined : child.answer({ decisions })
-  }
-  if (halts) return undefined
+  const own = { agent: "", chat }
+  const waits = [...(isOpen ? asksIn({ thread, open }, own) : []), ...taskAsks(own, tasks)]
+  const decided = waits.flatMap(({ id, ...asked }) => {
+    const { decision } = asks.find((one) => one.id === id && isAbout(one, asked)) ?? {}
+    return decision === undefined ? [] : [{ id, decision }]
+  })
+  // A halt of a question, or of a call that a person answers, is none of these: then nothing beside it runs.
+  if (halts && !decided.some(({ decision }) => decision.type === "halt")) return undefined
+  if (decided.length > 0)
+    return child.answer({ decisions: Object.fromEntries(decided.map(({ id, decision }) => [id, decision])) })
+  if (isOpen) return undefined
   const valueFor = (id: string): unknown =>
     valueOf(decidedFor(id, indexOf(thread, id)).find(({ kind }) => kind === "question" || kind === "tool_result"))
   const answer = pendingQuestion === undefined ? undefined : valueFor(pendingQuestion.toolCallId)

@@ -1,11 +1,11 @@
-/** One task in this program: its process, its progress, and its end. */
+/** The tasks in this program: which there are, and the process, the progress and the end of each. */
 import { DynamicSupervisor, type Pid, Process, StateMachine } from "@troupe/otp"
 import { ignoreRejection } from "../async/index.ts"
 import { isAbout } from "../step/index.ts"
 import { type CallEnd, type RunnableCall, toolCallMachine, type ToolCallEvent } from "../call/index.ts"
 import { ToolError } from "../errors/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import { type BackgroundTask, type ChildWait, type TaskEnd, waitOfTask } from "../record/index.ts"
+import { type BackgroundTask, type ChildWait, isChildId, rootOf, type TaskEnd, waitOfTask } from "../record/index.ts"
 import type { ChatHandle, Returned, SubagentCall, Tool } from "../tool/index.ts"
 import type { ShownTask } from "../view/index.ts"
 import type { WorkProcess } from "../family/index.ts"
@@ -47,6 +47,8 @@ export class TaskRun {
   /** Whether its chat is to record it, beside the results of calls. */
   isNoting = false
   end: TaskEnd | undefined
+  /** Whether the store has its end for an agent that rests: the next process of the agent takes it. */
+  isKept = false
   progress: unknown = undefined
   /** The timer of the next look at the report of the end or of the wait, or of the end of the wait. */
   look: unknown = undefined
@@ -216,11 +218,82 @@ export class TaskRun {
         if (pid === undefined) throw new Error("a task runs a sub-agent before its process")
         this.children += 1
         try {
-          return await subagent(call, { pid, isTask: () => this.isTask, wait: this.task.child })
+          return await subagent(call, {
+            pid,
+            isTask: () => this.isTask,
+            wait: this.task.child,
+            follows: this.task.follows
+          })
         } finally {
           this.children -= 1
         }
       }
     }
+  }
+}
+
+/** The background tasks in this program, by chat. */
+export class TaskTable {
+  readonly #chats = new Map<string, Map<string, TaskRun>>()
+
+  /** The ids of the chats that have any. */
+  get chats(): ReadonlyArray<string> {
+    return Array.from(this.#chats.keys())
+  }
+
+  has(chat: string): boolean {
+    return this.#chats.has(chat)
+  }
+
+  get(chat: string, id: string): TaskRun | undefined {
+    return this.#chats.get(chat)?.get(id)
+  }
+
+  /** The tasks of a chat, and its calls that may become tasks. */
+  of(chat: string): ReadonlyArray<TaskRun> {
+    return Array.from(this.#chats.get(chat)?.values() ?? [])
+  }
+
+  tasks(chat: string): ReadonlyArray<TaskRun> {
+    return this.of(chat).filter(({ isTask }) => isTask)
+  }
+
+  /** The tasks of a chat that work or wait. */
+  open(chat: string): ReadonlyArray<TaskRun> {
+    return this.tasks(chat).filter(({ end }) => end === undefined)
+  }
+
+  /** The chats with tasks that end with this one: itself, and those below a root. */
+  within(chat: string): ReadonlyArray<string> {
+    return this.chats.filter((one) => one === chat || (isChildId(one) && rootOf(one) === chat))
+  }
+
+  /** Whether a task of the tree that the chat is in runs a sub-agent. */
+  runsAgents(chat: string): boolean {
+    const root = rootOf(chat)
+    return this.chats.some((one) => rootOf(one) === root && this.of(one).some(({ children }) => children > 0))
+  }
+
+  isOf(chat: string, run: TaskRun): boolean {
+    return this.get(chat, run.task.id) === run
+  }
+
+  add(chat: string, run: TaskRun): void {
+    const runs = this.#chats.get(chat) ?? new Map<string, TaskRun>()
+    this.#chats.set(chat, runs.set(run.task.id, run))
+  }
+
+  delete(chat: string, run: TaskRun): void {
+    if (!this.isOf(chat, run)) return
+    const runs = this.#chats.get(chat)
+    runs?.delete(run.task.id)
+    if (runs?.size === 0) this.#chats.delete(chat)
+  }
+
+  /** Removes the tasks of a chat, and returns them. */
+  clear(chat: string): ReadonlyArray<TaskRun> {
+    const runs = this.of(chat)
+    this.#chats.delete(chat)
+    return runs
   }
 }

@@ -15,7 +15,7 @@
  */
 import { SessionError, ToolError } from "../errors/index.ts"
 import { cycleText, type WaitGraph } from "./waitGraph.ts"
-import { type FamilyChat } from "./familyChat.ts"
+import { type FamilyChat, nextChange } from "./familyChat.ts"
 import { type Message, text, type UserMessage } from "../model/index.ts"
 import {
   agentIn,
@@ -54,7 +54,11 @@ export interface MailHome {
   /** Begins the conversation of a member of a team, if it has none. */
   readonly begin: (owner: string, chat: string, call: string) => Promise<void>
   /** Has an agent at rest work on the input of this key, as a task of its owner. */
-  readonly wake: (owner: string, chat: string, work: { readonly input: string; readonly key: string }) => Promise<void>
+  readonly wake: (
+    owner: string,
+    chat: string,
+    work: { readonly input: string; readonly key: string }
+  ) => Promise<unknown>
   /** Why a chat may send no message now; otherwise the message counts. */
   readonly messageRefusal: (id: string) => string | undefined
   /** How many inputs of a chat may wait. */
@@ -170,7 +174,8 @@ export class AgentMail {
       const turn = await note(chat, message, { id: input, whenBusy: "queue" })
       const recordNow = () => living(chat)?.context?.record
       const answerNow = () => replyTo(recordNow()?.thread.messages ?? [], input)
-      await Promise.race([this.#answered(chat, turn, answerNow), aborted.promise])
+      const { signal } = call
+      await Promise.race([this.#answered(chat, turn, { answer: answerNow, signal }), aborted.promise])
       if (call.signal.aborted) {
         await withdraw(chat, input).catch(() => undefined)
         return failed(call, "cancelled", "the call was cancelled")
@@ -190,13 +195,31 @@ export class AgentMail {
     }
   }
 
-  /** Resolves when the turn of a question is over. One that was interrupted goes on with the next turn, which this begins if nobody else did. */
-  async #answered(chat: string, turn: SentTurn, answer: () => string | undefined): Promise<void> {
+  /**
+   * Resolves when the turn of a question is over. One that was interrupted goes on with the next turn, which this begins if nobody else did.
+   *
+   *   1. the turn of the parent is interrupted, with calls
+   *   2. the question begins a turn, which continues that one, and ends when its calls wait for a person
+   *   3. the turn of the decisions has the reply
+   */
+  async #answered(chat: string, turn: SentTurn, { answer, signal }: Answering): Promise<void> {
+    const { living, goOn } = this.#home
     await turn.ended
     if (answer() !== undefined || (await turn.receipt).status === "rejected") return
-    await this.#home.living(chat)?.rests()
-    if (answer() === undefined) await (await this.#home.goOn(chat))?.ended
+    await living(chat)?.rests()
+    if (answer() === undefined) await (await goOn(chat))?.ended
+    for (let parent = living(chat); parent?.context !== undefined && !signal.aborted; parent = living(chat)) {
+      await parent.rests()
+      if (answer() !== undefined || !waitsForPerson(parent.context.record)) return
+      await nextChange(parent, signal)
+    }
   }
+}
+
+/** The reply to a question, if there is one, and the signal of its call. */
+interface Answering {
+  readonly answer: () => string | undefined
+  readonly signal: AbortSignal
 }
 
 /**

@@ -1,11 +1,11 @@
 /** A chat, as its parent and its children use it, and the process of a call that can become a background task. */
 import type { Pid } from "@troupe/otp"
-import type { Team } from "../agents/index.ts"
+import type { Team, TurnEnds } from "../agents/index.ts"
 import type { ChatContext } from "../loop/index.ts"
 import type { Usage } from "../model/index.ts"
 import type { Budget } from "../options/index.ts"
 import { childId, type ChildWait, type Mode, type ModeStanding } from "../record/index.ts"
-import { digest } from "../tool/index.ts"
+import { digest, type SubagentCall } from "../tool/index.ts"
 
 /** A live chat of this program, as it is now. */
 export interface FamilyChat {
@@ -20,6 +20,8 @@ export interface FamilyChat {
   readonly budget: Budget | undefined
   /** The team that it leads. */
   readonly team: Team | undefined
+  /** Whether a call of it is over before its background tasks are. */
+  readonly turnEnds: TurnEnds | undefined
   /** The usage of the request of the running step. */
   readonly stepUsage: Usage
   readonly setPermissionMode: (mode: Mode) => Promise<void>
@@ -29,6 +31,10 @@ export interface FamilyChat {
   readonly rests: () => Promise<void>
   readonly cancel: () => Promise<void>
   readonly stop: () => Promise<void>
+  /** Ends its process, and keeps it in memory; resolves when the process has ended. */
+  readonly pause: () => Promise<void>
+  /** Calls the function after each change of its state; returns the function that ends that. */
+  readonly watch: (changed: () => void) => () => void
 }
 
 /** The id of the chat of a member of the team that a chat leads (TEAM1). */
@@ -41,4 +47,18 @@ export interface WorkProcess {
   readonly isTask: () => boolean
   /** What the child of a task waited for, with the decisions. */
   readonly wait?: ChildWait | undefined
+  /** The input whose tasks the work goes on with. */
+  readonly follows?: SubagentCall["follows"]
+}
+
+/** Resolves at the next change of a chat, or when the signal is aborted. */
+export const nextChange = (chat: Pick<FamilyChat, "watch">, signal: AbortSignal): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const forget = chat.watch(resolve)
+  const abort = (): void => resolve()
+  signal.addEventListener("abort", abort, { once: true })
+  return promise.finally(() => {
+    forget()
+    signal.removeEventListener("abort", abort)
+  })
 }

@@ -1,7 +1,7 @@
 /** A chat and the chats below it, as one family: what they spend together, their limits, and the messages between them. */
 export { AgentMail } from "./agentMail.ts"
 export { Boards } from "./board.ts"
-export { memberId } from "./familyChat.ts"
+export { memberId, nextChange } from "./familyChat.ts"
 export type { FamilyChat, WorkProcess } from "./familyChat.ts"
 export { Spending } from "./spending.ts"
 export type { Account } from "./spending.ts"

@@ -22,8 +22,9 @@ import type { TreeLimits } from "./treeLimits.ts"
 export interface SpendingHome {
   readonly tree: TreeLimits
   readonly living: (id: string) => FamilyChat | undefined
-  /** The ids of the children that run for a chat, and whose call has not ended. */
-  readonly childrenOf: (id: string) => ReadonlyArray<string>
+  /** The children that run, and whose call has not ended, with their parents. */
+  readonly runs: () => ReadonlyArray<readonly [child: string, run: { readonly parent: string }]>
+  readonly isRun: (child: string) => boolean
   readonly accountOf: (child: string) => Account | undefined
 }
 
@@ -74,7 +75,7 @@ export class Spending {
         this.#former.delete(id)
         return former
       },
-      below: () => (this.#ended.has(id) || this.#home.childrenOf(id).length > 0 ? this.#spentBelow(id) : undefined),
+      below: () => (this.#ended.has(id) || this.#childrenOf(id).length > 0 ? this.#spentBelow(id) : undefined),
       chainBegan: (turn) => this.#chainBegan(id, turn),
       exhausted: (more) => (this.#home.tree.spent(id) ?? this.#overspent(id, more))?.reason,
       overspent: (more) => this.overspent(id, more)
@@ -94,6 +95,33 @@ export class Spending {
     this.#ended.set(parent, all.set(key, { isTask, usage: minus(total, known), former: known }))
   }
 
+  /**
+   * The call of a child is over, and no step of the child has counted what these tasks of it spent: a budget or a cancel stopped it before, or
+   * it waits for a person. Its parent counts that.
+   */
+  passUp(child: string, parent: string): void {
+    const own = this.#ended.get(child)
+    const all = this.#ended.get(parent) ?? new Map<string, Ended>()
+    for (const [key, ended] of own ?? []) {
+      if (!ended.isTask) continue
+      own?.delete(key)
+      this.#ended.set(parent, all.set(`${child} ${key}`, ended))
+    }
+    if (own?.size === 0) this.#ended.delete(child)
+  }
+
+  /** The children that run for a chat, or for one below it whose own call has ended: its tasks can go on without one (SUB21). */
+  #childrenOf(id: string): ReadonlyArray<string> {
+    return this.#home.runs().flatMap(([child, { parent }]) => (this.#isWithin(parent, id) ? [child] : []))
+  }
+
+  /** Whether a chat is this one, or is below it, and no call runs it or a chat between. */
+  #isWithin(chat: string, id: string): boolean {
+    if (chat === id || this.#home.isRun(chat)) return chat === id
+    const above = this.#home.living(chat)?.context?.record.parent?.chat
+    return above !== undefined && this.#isWithin(above, id)
+  }
+
   /** What the children of the chat have spent so far is of its former chain. */
   #chainBegan(id: string, turn: string): undefined {
     this.#home.tree.chainBegan(id, turn)
@@ -101,7 +129,7 @@ export class Spending {
       const former = Usage.add(ended.former, ended.usage)
       this.#ended.get(id)?.set(key, { ...ended, former, usage: Usage.empty })
     }
-    for (const child of this.#home.childrenOf(id)) {
+    for (const child of this.#childrenOf(id)) {
       const account = this.#home.accountOf(child)
       if (account !== undefined) account.former = Usage.add(account.former, this.#spentBy(child))
     }
@@ -143,9 +171,10 @@ export class Spending {
 
   /** What the children of the running step have spent so far. A child whose call runs again has its former usage in its chat. */
   #spentBelow(id: string): Usage.Usage {
-    const running = this.#home.childrenOf(id)
+    const running = this.#childrenOf(id)
     const keys = new Set(running.map((child) => this.#home.accountOf(child)?.key))
-    const ended = Array.from(this.#ended.get(id) ?? []).filter(([key]) => !keys.has(key))
+    const all = Array.from(this.#ended).flatMap(([chat, calls]) => (this.#isWithin(chat, id) ? Array.from(calls) : []))
+    const ended = all.filter(([key]) => !keys.has(key))
     return [...ended.map(([, { usage }]) => usage), ...running.map((child) => this.#spentBy(child))].reduce(
       Usage.add,
       Usage.empty

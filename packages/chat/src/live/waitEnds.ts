@@ -104,10 +104,17 @@ export class WaitEnds {
     await this.#chat.asked(async () => {})
   }
 
-  /** Resolves when no turn runs or is next. */
+  /** Resolves when no turn runs or is next. One that is next can come to wait for a person, or for the next chain. */
   async rests(): Promise<void> {
     const next = () => this.#turns.next(this.#chat.context)
-    for (let turn = next(); turn !== undefined; turn = next()) await turn.ended
+    for (let turn = next(); turn !== undefined; turn = next()) {
+      const { promise: waits, resolve } = Promise.withResolvers<void>()
+      const forget = this.#chat.state.watch(() => {
+        if (next() !== turn) resolve()
+      })
+      await Promise.race([turn.ended, waits])
+      forget()
+    }
   }
 
   /** Whether the store has an entry or an input that the process does not have. Not while a turn runs, whose commit finds it. */

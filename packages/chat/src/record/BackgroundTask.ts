@@ -10,7 +10,7 @@
  */
 import * as z from "zod"
 import { ChildWait } from "./Approval.ts"
-import type { Message, UserMessage } from "../model/index.ts"
+import { type Message, Usage, type UserMessage } from "../model/index.ts"
 import { openRecord } from "../values/index.ts"
 
 /**
@@ -22,6 +22,8 @@ import { openRecord } from "../values/index.ts"
  * - `key`: the idempotency key of every run
  * - `child`: what its sub-agent waits for, with the decisions; absent if it waits for nothing
  * - `usedMs`: how long it worked before that wait
+ * - `follows`: the input of an agent whose call was over before its own tasks, and what the agent had used then; the task goes on with
+ *   those
  *
  * **Units**: `startedAt` is in whole milliseconds since the epoch, and `usedMs` in milliseconds.
  */
@@ -36,7 +38,8 @@ export const BackgroundTask = z.lazy(() =>
       key: z.string(),
       startedAt: z.number(),
       child: ChildWait.optional(),
-      usedMs: z.number().optional()
+      usedMs: z.number().optional(),
+      follows: z.object({ input: z.string(), counted: Usage }).readonly().optional()
     })
     .readonly()
 )

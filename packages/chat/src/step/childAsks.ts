@@ -213,6 +213,14 @@ export const taskApprovals = (tasks: Tasks = none): ReadonlyArray<PendingApprova
     return approvalsOf(callOf(task), state).map((approval) => ({ ...approval, task: task.id }))
   })
 
+/** What the sub-agents of the tasks of a sub-agent's chat wait for, for the chat above. */
+export const taskAsks = (own: Pick<Ask, "agent" | "chat">, tasks: Tasks = none): ReadonlyArray<Ask> =>
+  tasks.flatMap((task): ReadonlyArray<Ask> => {
+    const child = waitOfTask(task)
+    const state = child && stateOf(task, child)
+    return state?.state === "waiting" ? asksOfCall(callOf(task), state, { ...own, at: noMessage }) : none
+  })
+
 /** The wait with this address, and the tool of its task with the agent that has the tool. */
 export const taskAskAt = (
   id: string,

@@ -1,7 +1,16 @@
 /** One step: a model request and its tool calls, the journal of calls, recovery after a crash, and what ends a chain of steps. */
 export { budgetSpent, carried, chainNow, chainSpent, timeOf, turnSpent } from "./chainLimits.ts"
 export type { Terminal } from "./chainLimits.ts"
-export { haltIn, isAbout, waitingBelow, decideTasks, taskApprovals, taskAskAt, taskDecision } from "./childAsks.ts"
+export {
+  haltIn,
+  isAbout,
+  waitingBelow,
+  decideTasks,
+  taskApprovals,
+  taskAskAt,
+  taskAsks,
+  taskDecision
+} from "./childAsks.ts"
 export type { Asked, Decided } from "./childAsks.ts"
 export { compactingAfter, Compactions, leadsToCompaction } from "./compactionRun.ts"
 export type { Compacting, CompactionOpening, CompactionStep } from "./compactionRun.ts"

@@ -86,7 +86,7 @@ export interface ChatHandle {
     | undefined
   /** The decisions about the questions of this call, when it runs again with them. */
   readonly answered?: Answered | undefined
-  /** The background tasks of the chat; only a chat of a Troupe has them, and not that of a sub-agent. */
+  /** The background tasks of the chat; only a chat of a Troupe has them. */
   readonly tasks?: ChatTasks | undefined
   /** The memories of the scope of the chat; only a chat of a Troupe whose store keeps memories has them. */
   readonly memories?: ChatMemories | undefined
@@ -183,6 +183,8 @@ export interface SubagentCall extends Pick<ToolContext, "toolCall" | "signal" | 
   readonly child?: string | undefined
   /** Whether the child is the chat of this agent in the team of the chat. */
   readonly isMember?: boolean | undefined
+  /** The input of the child that an earlier call gave it: this call goes on with the tasks that it began. */
+  readonly follows?: { readonly input: string; readonly counted: Usage } | undefined
   readonly key: string
   readonly maxDepth: number
   readonly maxChildren: number

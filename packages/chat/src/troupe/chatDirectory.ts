@@ -460,6 +460,7 @@ const childrenOf = (
     },
     agentRef: (name) => agents.ref(name),
     hasTasks: (id) => chats.tasks.has(id),
+    wake: (...work) => chats.tasks.wake(...work),
     follow: (parent, child, call) => followChild(chats.get(parent)?.chat, chats.get(child)?.chat, call),
     toolSlots
   })

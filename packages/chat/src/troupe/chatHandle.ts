@@ -5,7 +5,7 @@ import * as Inbox from "../inbox/Inbox.ts"
 import { isInterrupted } from "../inbox/index.ts"
 import type { LiveChat, SupervisionTree } from "../live/index.ts"
 import { AgentMail, Boards } from "../family/index.ts"
-import { type Conversation, isChildId } from "../record/index.ts"
+import type { Conversation } from "../record/index.ts"
 import { fenceOf, type Home } from "../store/index.ts"
 import * as Usage from "../model/Usage.ts"
 import type { ChatHandle } from "../tool/index.ts"
@@ -37,7 +37,7 @@ interface Chats {
   readonly load: (id: string) => Promise<Conversation | undefined>
 }
 
-/** The handle of a chat for its tools. The chat of a sub-agent has no tasks: it ends with its call, and would miss their ends. */
+/** The handle of a chat for its tools. */
 export const handleOf = (
   { chat, ref }: Handled,
   children: ChildChats | undefined,
@@ -75,7 +75,7 @@ export const handleOf = (
         read: (after) => chats.boards.read(id, after)
       }
     }),
-    ...(!isChildId(id) && tasksFor(chats.tasks, id, { clock, agent, mail: waitingMail(chat) }))
+    ...tasksFor(chats.tasks, id, { clock, agent, mail: waitingMail(chat) })
   }
 }
 

@@ -12,7 +12,15 @@
 import type { Clock, System } from "@troupe/otp"
 import { isFenced, ValidationError } from "../errors/index.ts"
 import type { Conversation, Entry, InboxEntry } from "../record/index.ts"
-import { type Accepted, type Appending, CommitChain, type Fence, type Home, type StoreCall } from "../store/index.ts"
+import {
+  type Accepted,
+  type Appending,
+  CommitChain,
+  type Fence,
+  fenceOf,
+  type Home,
+  type StoreCall
+} from "../store/index.ts"
 import type { AgentTable, Serving } from "../agents/index.ts"
 import { BackgroundTasks, type TaskedChat, type ChildChats } from "../children/index.ts"
 import { ChatBlobs } from "../model/index.ts"
@@ -175,7 +183,7 @@ export const acceptFiles = async (
 }
 
 /** The parts of a directory that background tasks need. */
-interface TasksParts extends Pick<LifeParts, "system" | "tree"> {
+interface TasksParts extends Pick<LifeParts, "system" | "tree" | "home"> {
   readonly agents: AgentTable
   readonly maxTasks: number
   readonly suspension: { readonly suspendedTtlMs?: number | undefined }
@@ -190,7 +198,7 @@ interface Chats {
 
 /** The background tasks of the chats of a directory. */
 export const tasksOf = (
-  { system, tree, agents, maxTasks, suspension }: TasksParts,
+  { system, tree, home, agents, maxTasks, suspension }: TasksParts,
   chats: Chats,
   children: ChildChats
 ): BackgroundTasks =>
@@ -202,6 +210,7 @@ export const tasksOf = (
     options: (id, agent) => chats.home.options(id, undefined, agent),
     subagent: agents.isEmpty ? undefined : (id, call, under) => children.run(id, call, under),
     called: (id) => chats.called(id),
+    keep: (id, input) => tree.add<"accept">({ type: "accept", id, input, fence: fenceOf(home, id) }),
     living: (id) => taskedChat(chats.get(id)?.chat)
   })
 

@@ -1,4 +1,5 @@
 /** A live chat, as its parent and its children use it. Each field is read from the chat when it is needed. */
+import { Process } from "@troupe/otp"
 import type { FamilyChat } from "../family/index.ts"
 import { type LiveChat, sendChildren } from "../live/index.ts"
 
@@ -38,6 +39,10 @@ export class FamilyMember implements FamilyChat {
     return this.#chat.serving(this.context?.record.agent?.name).team
   }
 
+  get turnEnds(): FamilyChat["turnEnds"] {
+    return this.#chat.serving(this.context?.record.agent?.name).turnEnds
+  }
+
   get stepUsage(): FamilyChat["stepUsage"] {
     return this.#chat.state.stepUsage
   }
@@ -65,5 +70,17 @@ export class FamilyMember implements FamilyChat {
 
   stop(): Promise<void> {
     return this.#chat.stop()
+  }
+
+  async pause(): Promise<void> {
+    const { pid } = this.#chat
+    if (pid === undefined) return
+    const ended = new Promise<void>((resolve) => Process.onExit(pid, () => resolve()))
+    this.#chat.passivate()
+    await ended
+  }
+
+  watch(changed: () => void): () => void {
+    return this.#chat.state.watch(changed)
   }
 }

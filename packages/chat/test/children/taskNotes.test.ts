@@ -1,7 +1,7 @@
 /** How a chat gets to know what a task waits for. */
 import { Clock } from "@troupe/otp"
 import { expect, test } from "vitest"
-import { noteWait } from "../../src/children/taskWaits.ts"
+import { noteWait } from "../../src/children/taskReport.ts"
 import { TaskRun } from "../../src/children/taskRun.ts"
 import type { BackgroundTask } from "../../src/record/index.ts"
 
@@ -39,7 +39,8 @@ test("BG10 a wait with a limit is noted again when its chat could not be loaded,
       called: async () => {
         if (failures-- > 0) throw new Error("the store is down")
       },
-      living: () => living
+      living: () => living,
+      keep: () => Promise.reject(new Error("no end is stored"))
     }
   )
   await clock.advance(2_000)

@@ -339,6 +339,27 @@ test("ASK1 a question whose turn was interrupted is answered when its call runs 
   expect(asked).toHaveLength(1)
 })
 
+test("ASK1 a question whose turn waits for a person is answered when the person has decided", async () => {
+  const pay = tool({ name: "pay", execute: () => "paid" })
+  const respond = (request: Request): Script => {
+    const last = said(request.messages.at(-1))
+    return last.includes(" asks:\n") ? calls("pay") : last === "paid" ? says("the first") : working(request)
+  }
+  const { troupe } = await start({
+    adapter: check.fake({ respond }),
+    tools: [pay, subagent("research", { name: "later", background: true })],
+    permissions: { ask: ({ toolCall }) => (toolCall.name === "pay" ? "suspend" : "allow") }
+  })
+  const chat = await troupe.chat("c")
+  await answerTo(chat, "later: ask parent: which one")
+  await until(() => chat.getSnapshot()?.context.pendingApprovals.length === 1)
+  const [wait] = chat.getSnapshot()?.context.pendingApprovals ?? []
+  await chat.approve(wait?.toolCall.id ?? "", { type: "allow" }).result()
+  await until(() => chat.thread.messages.some((message) => said(message).includes("has ended: ")))
+  const end = chat.thread.messages.map(said).find((line) => line.includes("has ended: ")) ?? ""
+  expect(end).toMatch(/has ended: done\.\nthe first/u)
+})
+
 test("ASK2 a question to an agent that waits for the one that asks is refused at once, and the error names the cycle", async () => {
   const { troupe } = await start()
   const chat = await troupe.chat("c")
