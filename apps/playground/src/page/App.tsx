@@ -1,6 +1,6 @@
 import { useChats, useTroupe } from "@troupe/react"
 import { Observer } from "@troupe/react/Observer"
-import { type ReactNode, useState } from "react"
+import { type ReactNode, useCallback, useState } from "react"
 import { Cluster } from "./Cluster.tsx"
 import { NewChat } from "./NewChat.tsx"
 import { control } from "./nodes.ts"
@@ -82,11 +82,13 @@ interface WatchedProps {
 
 const Watched = ({ id, titleOf }: WatchedProps): ReactNode => {
   const troupe = useTroupe()
+  // A conversation has its title with its first message.
+  const named = useCallback((chat: string) => titleOf(chat) ?? (chat === id ? "New chat" : undefined), [id, titleOf])
   return (
     <Observer
       link={troupe.observer}
       chat={id === undefined ? undefined : troupe.chat(id)}
-      titleOf={titleOf}
+      titleOf={named}
       prices={prices}
       onFork={(forked) => {
         location.hash = hrefOf(forked)

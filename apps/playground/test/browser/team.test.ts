@@ -9,7 +9,7 @@ let browser: Browser
 const work = (page: Page) => page.getByRole("region", { name: "Work of the researcher" })
 
 /** The chat of a researcher in the tree. */
-const researcher = (page: Page) => page.getByRole("treeitem", { name: /Chat you\/team\/~\// })
+const researcher = (page: Page) => page.getByRole("treeitem", { name: /^Chat researcher/ })
 
 describe("a team in the page", inBrowser, () => {
   beforeAll(async () => {

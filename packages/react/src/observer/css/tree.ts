@@ -1,6 +1,7 @@
 /** The tree of processes. */
 export const treeCss = `
-.tro-tree { padding: 6px; }
+.tro-tree { padding: 6px; container-type: inline-size; }
+@container (inline-size < 320px) { .tro-row:has(.tro-status, .tro-badge) > .tro-memory { display: none; } }
 .tro-row {
   --indent: calc(var(--level) * 16px);
   display: flex;

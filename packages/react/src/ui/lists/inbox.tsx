@@ -26,11 +26,12 @@ export interface InboxProps extends PartProps, UndoOptions {
   readonly children?: ((wait: ListedWait) => ReactNode) | undefined
 }
 
-const kinds: Readonly<Record<ListedWait["kind"], string>> = {
-  approval: questionFor.permission,
-  unknown_outcome: questionFor.unknown_outcome,
-  question: "asks",
-  tool_result: "needs a result"
+/** Who waits, and for what. */
+const needOf = ({ kind, tool, agent }: ListedWait): string => {
+  if (kind === "question") return `${agent?.name ?? tool} asks`
+  const who = agent === undefined ? tool : `${agent.name} · ${tool}`
+  if (kind === "tool_result") return `${who} needs a result`
+  return `${who} · ${questionFor[kind === "approval" ? "permission" : kind]}`
 }
 
 const keyOf = ({ chat, toolCallId }: ListedWait): string => `${chat} ${toolCallId}`
@@ -89,7 +90,7 @@ interface HeadingProps extends Pick<InboxProps, "titleOf" | "hrefOf" | "onOpen">
 }
 
 const Heading = ({ wait, titleOf, hrefOf, onOpen, now }: HeadingProps) => {
-  const { chat, agent, tool, kind, askedAt } = wait
+  const { chat } = wait
   const title = titleOf?.(chat) ?? chat
   return (
     <div className="troupe-heading">
@@ -101,7 +102,7 @@ const Heading = ({ wait, titleOf, hrefOf, onOpen, now }: HeadingProps) => {
         </a>
       )}
       <span className="troupe-note">
-        {agent === undefined ? tool : `${agent.name} · ${tool}`} {kinds[kind]} · {age(Math.max(0, now - askedAt))}
+        {needOf(wait)} · {age(Math.max(0, now - wait.askedAt))}
       </span>
     </div>
   )
