@@ -9,7 +9,14 @@
  */
 import { closestName, type Finding, quoted, SessionError } from "../errors/index.ts"
 import * as Engine from "../options/Engine.ts"
-import { type ChatOptions, type EngineOptions, type FixedOptions, fixedOptions } from "../options/index.ts"
+import {
+  type ChatOptions,
+  type EngineOptions,
+  type FixedOptions,
+  fixedOptions,
+  type TurnOptions,
+  withTurnOptions
+} from "../options/index.ts"
 import type { AgentRef } from "../record/index.ts"
 import { type Tool, toolOf } from "../tool/index.ts"
 import { type AgentDefinition, type AgentDefinitions, agentFindings, type TurnEnds } from "./AgentDefinition.ts"
@@ -21,8 +28,8 @@ import { unknownAgent } from "./unknownAgent.ts"
 export interface Serving {
   readonly engine: Engine.Engine
   readonly chatOptions: ChatOptions
-  /** The options of every turn without options of its own. */
-  readonly fixed: () => FixedOptions
+  /** The options of a turn, by default of every turn without options of its own. Throws a `ValidationError` (`invalid_options`). */
+  readonly fixed: (turn?: TurnOptions) => FixedOptions
   /** The team that the agent leads. */
   readonly team: Team | undefined
   /** When a call of the agent is over. */
@@ -43,8 +50,12 @@ const serving = (
   chatOptions: ChatOptions,
   { team, turnEnds }: Pick<AgentDefinition, "team" | "turnEnds"> = {}
 ): Serving => {
-  let fixed: FixedOptions | undefined
-  return { engine, chatOptions, fixed: () => (fixed ??= fixedOptions(engine, chatOptions)), team, turnEnds }
+  let usual: FixedOptions | undefined
+  const fixed = (turn?: TurnOptions): FixedOptions => {
+    usual ??= fixedOptions(engine, chatOptions)
+    return turn === undefined ? usual : fixedOptions(engine, withTurnOptions(engine, chatOptions, turn), chatOptions)
+  }
+  return { engine, chatOptions, fixed, team, turnEnds }
 }
 
 export class AgentTable {

@@ -14,7 +14,7 @@
  *           batches, and every tool call. The chat behaves the same.
  */
 import { EventLoop, OtpError, type Pid, StateMachine, type System } from "@troupe/otp"
-import { fixedOptions, optionsOfRun, type TurnOptions, withTurnOptions } from "../options/index.ts"
+import { optionsOfRun, type TurnOptions } from "../options/index.ts"
 import { AgentChoices, agentOf, type AgentTable, type AskedAgent, checkAgents, otherAgent } from "../agents/index.ts"
 import { againAfter, isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
@@ -196,9 +196,7 @@ export class ChatDirectory {
       const { agents, toolSlots, home, maxChainRequests, waited } = this.#parts
       // A turn of an unloaded chat has its options before the chat is held again.
       const living = this.get(id)
-      const { engine, chatOptions, fixed: usual } = agents.of(agent)
-      const base = usual()
-      const own = turn ? fixedOptions(engine, withTurnOptions(engine, chatOptions, turn), chatOptions) : base
+      const own = agents.of(agent).fixed(turn)
       const children = agents.isEmpty ? undefined : this.#children
       return optionsOfRun(this.#parts.memories.recalling(id, children?.within(id, own) ?? own), {
         sessionId: id,
