@@ -5,5 +5,5 @@
  */
 export { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "./errors/ChatError.ts"
 export type { Finding } from "./errors/ChatError.ts"
-export { findingsFor as optionFindings } from "./errors/optionTypes.ts"
+export { findingsFor as optionFindings } from "./errors/valueChecks.ts"
 export { describe } from "./values/errorText.ts"

@@ -12,3 +12,6 @@ export const isPromiseLike = <A = unknown>(value: unknown): value is PromiseLike
 export const ignoreRejection = (value: unknown): void => {
   if (isPromiseLike(value)) Promise.resolve(value).catch(() => undefined)
 }
+
+/** Defers to a microtask, so that the current process does not own the call and its exit cannot cancel the call. */
+export const outsideTurn = (): Promise<void> => Promise.resolve()

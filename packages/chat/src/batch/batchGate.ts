@@ -27,9 +27,8 @@ import {
   refuse
 } from "../gate/index.ts"
 import { augmented, haltedAfter, refusalIn, resultOf, type ToolOutcome } from "../call/index.ts"
-import type { ToolBatchInput } from "./batchContract.ts"
+import type { ToolBatchInput, BatchCall } from "./batchCalls.ts"
 import { isProviderApproval, type Tool, toolFor } from "../tool/index.ts"
-import type { BatchCall } from "./batchCalls.ts"
 
 /** The gate of a batch; `undefined` when neither permissions nor hooks concern calls. */
 export const batchGateOf = (

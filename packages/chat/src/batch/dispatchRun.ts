@@ -41,8 +41,15 @@ import { toolsByName } from "./dispatchChecks.ts"
 import type { GateVerdict } from "../gate/index.ts"
 import { callUser, type UserAnswer } from "../async/index.ts"
 import type { HaltOrder } from "../options/index.ts"
-import { accessesOf, type CallAccesses } from "./callAccesses.ts"
-import { CallMoves, defaultLimit, inHaltOrder, type MovesOwner, type OrderedCall } from "./nextCalls.ts"
+import {
+  accessesOf,
+  type CallAccesses,
+  CallMoves,
+  defaultLimit,
+  inHaltOrder,
+  type MovesOwner,
+  type OrderedCall
+} from "./nextCalls.ts"
 import { defaultMaxCalls } from "./batchCalls.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../values/index.ts"

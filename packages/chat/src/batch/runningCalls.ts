@@ -41,8 +41,9 @@ import type { ChildWait } from "../record/index.ts"
 import { isProviderApproval, type Tool, toolFor } from "../tool/index.ts"
 import { describe, held, original } from "../values/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
-import type { BatchCall, BatchCalls } from "./batchCalls.ts"
 import type {
+  BatchCall,
+  BatchCalls,
   BatchEnv,
   IntentJournal,
   ToolBatchInput,
@@ -50,11 +51,10 @@ import type {
   CallsCommand,
   CallsEvent,
   EndOfCall
-} from "./batchContract.ts"
+} from "./batchCalls.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
-import { accessesOf, notFound } from "./callAccesses.ts"
+import { accessesOf, notFound, CallMoves, defaultLimit, type MovesOwner } from "./nextCalls.ts"
 import { CallEnds, type EndsOwner, CallRuns, type RunsOwner } from "./callEnds.ts"
-import { CallMoves, defaultLimit, type MovesOwner } from "./nextCalls.ts"
 
 /** The running calls of a batch. */
 class RunningCalls implements MovesOwner<BatchCall>, EndsOwner, RunsOwner {

@@ -1,11 +1,14 @@
-/** The outcomes of calls that the gate stopped, and the changes that hooks make to an outcome. */
+/** The outcomes of calls as a batch has them, those of calls that the gate stopped, and the changes that hooks make to an outcome. */
 import { shortened, ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
 import { type Halted, type HookHalt, isDenial, type Refused } from "../gate/index.ts"
 import { inEvent, withText } from "./resultContent.ts"
-import { outcome, type ToolOutcome } from "./toolOutcome.ts"
-import { describe } from "../values/index.ts"
+import { outcome, type ToolOutcome, endedEarly, toolFailure, toolOutcome } from "./toolOutcome.ts"
+import { describe, original } from "../values/index.ts"
+import type { Returned } from "../tool/index.ts"
+import type { RunnableCall } from "./callEnv.ts"
+import type { CallEnd } from "./callEvents.ts"
 
 /** The outcome of a refused call. The model reads the reason of a `Denial` as it is; a plain reason gets a prefix. */
 export const refusedOutcome = ({ toolCall, reason, denial }: Refused): ToolOutcome => {
@@ -19,7 +22,7 @@ export const refusedOutcome = ({ toolCall, reason, denial }: Refused): ToolOutco
 }
 
 /** The outcome of a call whose handler ended with the refusal of its own `setPermissionMode`. */
-export const deniedOutcome = (toolCall: ToolCall, refusal: unknown): ToolOutcome =>
+const deniedOutcome = (toolCall: ToolCall, refusal: unknown): ToolOutcome =>
   refusedOutcome({ type: "deny", toolCall, ...refusalIn(refusal) })
 
 /** The refusal in an error: its reason for the model, and its `Denial` for programs, if any. */
@@ -107,5 +110,44 @@ const valueOf = (result: HandlerResult.HandlerResult | undefined): unknown => {
       return result.reason
     default:
       return null
+  }
+}
+
+/** The texts for the model when a call missed a deadline. */
+const mayTakeEffect = "it was told to stop, and may still take effect"
+const neverBegan = "its arguments were still being checked, and it never started"
+const tookTooLong = "it ended after that, and its result was discarded; it may have taken effect"
+
+/** The text for the model when a call that writes was cancelled while its handler ran. */
+const mayHaveTakenEffect = "the call was cancelled while it ran; it may have taken effect"
+
+/** Why a handler cannot say whether its call took effect; `undefined` if it can. */
+export const unknownIn = (result: Returned): string | undefined => {
+  const reason = result.type === "error" ? result.reason : undefined
+  return reason instanceof ToolError && reason.reason === "outcome_unknown" ? reason.message : undefined
+}
+
+/** The outcome of a call. A failure that the handler itself reports has the outcome `failed`, whatever the error (CALL5). */
+export const outcomeOf = (
+  { tool, toolCall, options }: Pick<RunnableCall, "tool" | "toolCall" | "options">,
+  end: CallEnd
+): ToolOutcome => {
+  switch (end.type) {
+    case "returned": {
+      const result = original(end.result)
+      if (end.refused === true && result.type === "error") return deniedOutcome(toolCall, result.reason)
+      const isFailed = end.byHandler && result.type === "error" && unknownIn(result) === undefined
+      return toolOutcome(toolCall, result, options, isFailed ? "failed" : undefined)
+    }
+    case "timed_out": {
+      const effect = end.began ? (end.late ? tookTooLong : mayTakeEffect) : neverBegan
+      return toolOutcome(toolCall, toolFailure(toolCall, "timeout", `${end.missed}; ${effect}`), options)
+    }
+    case "cancelled": {
+      const wrote = tool.effect === "write" && end.began
+      return endedEarly(toolCall, "cancelled", options, wrote ? mayHaveTakenEffect : undefined)
+    }
+    case "abandoned":
+      return endedEarly(toolCall, "abandoned", options)
   }
 }

@@ -18,6 +18,12 @@ export type {
   ValidationErrorReason
 } from "./ChatError.ts"
 export { closestName } from "./closestName.ts"
+export { formatStatus } from "./shownStatus.ts"
+export { againAfter, isConflict, isFenced, isStoreRefusal, refused, storeFailure } from "./storeErrors.ts"
+export type { Refusal } from "./storeErrors.ts"
+export { nameAdvice, nameProblem, repeatedIndex, repeatedName } from "./toolName.ts"
+export { beginningOf, quoted, shortened, withoutStack } from "./truncate.ts"
+export { unknownName, unknownNames, unknownOption } from "./unknownKeys.ts"
 export {
   countFrom1,
   described,
@@ -35,14 +41,9 @@ export {
   positiveInteger,
   text,
   wholeNumber,
-  wordOf
-} from "./optionTypes.ts"
-export { againAfter, isConflict, isFenced, isStoreRefusal, refused, storeFailure } from "./storeErrors.ts"
-export type { Refusal } from "./storeErrors.ts"
-export { boundEnvironment } from "./boundEnvironment.ts"
-export { formatStatus } from "./shownStatus.ts"
-export { nameAdvice, nameProblem, repeatedIndex, repeatedName } from "./toolName.ts"
-export { beginningOf, quoted, shortened, withoutStack } from "./truncate.ts"
-export { unknownName, unknownNames, unknownOption } from "./unknownKeys.ts"
-export { isObject, isRecord } from "./valueChecks.ts"
+  wordOf,
+  boundEnvironment,
+  isObject,
+  isRecord
+} from "./valueChecks.ts"
 export { findingsOf } from "./zodFindings.ts"

@@ -19,8 +19,7 @@
  */
 import type { ChatResult, StepHalt, StepResult } from "../record/index.ts"
 import type { Event, RequestDelayed } from "./Event.ts"
-import { RunCollector } from "./runCollector.ts"
-import { reportedUsage } from "./reportedUsage.ts"
+import { RunCollector, reportedUsage } from "./runCollector.ts"
 import {
   type AssistantMessage,
   type ContentPart,

@@ -10,7 +10,15 @@
  */
 import type { ChatResult, StepHalt, StepResult } from "../record/index.ts"
 import type { Event } from "./Event.ts"
-import { ContentPart, goesOn, type Response, type Thread, type ToolCall, type ToolMessage } from "../model/index.ts"
+import {
+  ContentPart,
+  goesOn,
+  type Response,
+  type Thread,
+  type ToolCall,
+  type ToolMessage,
+  Usage
+} from "../model/index.ts"
 import { awaitingUser, describe } from "../values/index.ts"
 
 /** The running fold of a chat. */
@@ -136,3 +144,22 @@ const isContent = (parts: unknown): parts is ReadonlyArray<ContentPart> =>
   Array.isArray(parts) && parts.every((part) => ContentPart.safeParse(part).success)
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null
+
+/**
+ * The valid fields of a usage report; fields of the wrong type are left out. `undefined` for a value that is no object.
+ */
+export const reportedUsage = (reported: unknown): Usage | undefined => {
+  if (typeof reported !== "object" || reported === null) return undefined
+  try {
+    if (Usage.safeParse(reported).success) return reported
+    return Object.fromEntries(Object.entries(reported).filter(([field, value]) => fits(field, value)))
+  } catch {
+    return undefined
+  }
+}
+
+const fits = (field: string, value: unknown): boolean => Usage.safeParse({ [field]: value }).success
+
+/** Whether a usage has a cost. */
+export const hasCost = ({ inputCost, outputCost, totalCost }: Usage): boolean =>
+  (totalCost ?? inputCost ?? outputCost) !== undefined

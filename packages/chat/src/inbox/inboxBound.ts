@@ -9,7 +9,6 @@
  * INBOX2. A decision, a retry and results that wait for the running turn count as an input does, by their number and bytes. Of handoffs
  *         and changes of the permission mode at most so many as inputs wait for the process and the store, beside one.
  */
-import { SparseMap } from "../async/index.ts"
 import { SessionError } from "../errors/index.ts"
 import { fileBytesOf, isMedia, type Message, withoutData } from "../model/index.ts"
 import { write } from "../values/index.ts"
@@ -157,4 +156,30 @@ const utf8Bytes = (text: string): number => {
     if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2
   }
   return bytes
+}
+
+const none: ReadonlyMap<never, never> = new Map<never, never>()
+
+/**
+ * A map that holds memory only while it has entries: an empty `Map` uses more memory than the entries of most chats.
+ *
+ * SPARSE1. It has the entries of a `Map`, in the order of adding; when the last one is deleted, its memory is released.
+ */
+export class SparseMap<K, V> {
+  /** The present entries. */
+  all: ReadonlyMap<K, V> = none
+
+  set(key: K, value: V): void {
+    if (this.all === none) this.all = new Map([[key, value]])
+    else (this.all as Map<K, V>).set(key, value)
+  }
+
+  delete(key: K): void {
+    if (this.all.has(key) && this.all.size === 1) this.all = none
+    else if (this.all !== none) (this.all as Map<K, V>).delete(key)
+  }
+
+  clear(): void {
+    this.all = none
+  }
 }

@@ -1,11 +1,12 @@
 /** The inputs of one chat that wait for their turn: their bounds, order, status and receipts. */
-export { InboxTally, requestRefusal } from "./inboxBound.ts"
-export type { InboxLimits } from "./inboxBound.ts"
+export type { Discarded, Holding } from "./Inbox.ts"
 export { answersDigest } from "./answers.ts"
 export type { AnswerOptions, Answers } from "./answers.ts"
-export { LiveTurns } from "./liveTurns.ts"
+export { SparseMap, InboxTally, requestRefusal } from "./inboxBound.ts"
+export type { InboxLimits } from "./inboxBound.ts"
 export { Delivery, inputId, notStored, unknownOutcome } from "./inputReceipt.ts"
 export {
+  LiveTurns,
   contentDigest,
   delivered,
   hasBegun,
@@ -18,9 +19,6 @@ export {
   withdrawn
 } from "./takenInputs.ts"
 export type { InboxState, LostInputs } from "./takenInputs.ts"
-export type { Discarded, Holding } from "./Inbox.ts"
-export { dataOf, isInput } from "./turnData.ts"
-export type { Turn, TurnData } from "./turnData.ts"
 export {
   isHeldBack,
   isInterrupted,
@@ -36,3 +34,5 @@ export {
   withoutQuestion,
   withoutResults
 } from "./turnAdmission.ts"
+export { dataOf, isInput } from "./turnData.ts"
+export type { Turn, TurnData } from "./turnData.ts"

@@ -1,10 +1,13 @@
 /**
- * Deep equality and structural sharing of plain JSON. A field that is `undefined` equals a missing field.
+ * Deep equality, structural sharing and deep copies of plain JSON. A field that is `undefined` equals a missing field.
  *
  * Owns: which lists grew from which.
  *
  * GROW1. Two additions of the same elements to a list of 32 or more return the same list. So a chat, its writes and its store copy a long thread once for each
  *        addition, and compare nothing of what was there before.
+ * COPY1. Plain objects and lists are copied at every depth, each exactly once, so cycles stay cycles. Other values
+ *        (dates, bytes, class instances, functions) are shared with the original.
+ * COPY2. A getter is read once; in the copy it is a value. If the getter throws, `copied` throws.
  */
 
 /** Whether two plain values are deeply equal. */
@@ -90,3 +93,37 @@ export const identicalPrefix = (before: ReadonlyArray<unknown>, after: ReadonlyA
   if (kept === before.length && growth !== undefined) growths.set(before, growth)
   return kept
 }
+
+/** A deep copy of a value (COPY1). */
+export const copied = <A>(value: A): A => {
+  if (!isContainer(value)) return value
+  const copy = shallow(value)
+  let pending: Array<Record<string, unknown>> | undefined
+  let known: Map<Record<string, unknown>, Record<string, unknown>> | undefined
+  for (let open: Record<string, unknown> | undefined = copy; open !== undefined; open = pending?.pop()) {
+    for (const key of Object.keys(open)) {
+      const inner = open[key]
+      if (!isContainer(inner)) continue
+      known ??= new Map([[value, copy]])
+      pending ??= []
+      let kept = known.get(inner)
+      if (kept === undefined) {
+        kept = shallow(inner)
+        known.set(inner, kept)
+        pending.push(kept)
+      }
+      open[key] = kept
+    }
+  }
+  return copy as A
+}
+
+const isContainer = (value: unknown): value is Record<string, unknown> => {
+  if (typeof value !== "object" || value === null) return false
+  if (Array.isArray(value)) return true
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+const shallow = (value: Record<string, unknown>): Record<string, unknown> =>
+  Array.isArray(value) ? (Array.from<unknown>(value) as unknown as Record<string, unknown>) : { ...value }

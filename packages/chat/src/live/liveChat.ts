@@ -38,7 +38,16 @@ import {
   waitsIn
 } from "../inbox/index.ts"
 import { chatMoved, chatStopped, LiveFeed, type LiveState, type LiveView } from "../view/index.ts"
-import { type AskedProcess, sendAgent, sendMode } from "./chatCommands.ts"
+import {
+  type AskedProcess,
+  sendAgent,
+  sendMode,
+  busy,
+  type ChatPid,
+  type ChatProcess,
+  died,
+  hasDied
+} from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import { heldInputs, knownInput, releasedInputs, retried } from "./heldInputs.ts"
 import { RestWatch } from "./passivation.ts"
@@ -46,7 +55,6 @@ import { WaitEnds } from "./waitEnds.ts"
 import { settleReceipts, type TurnsHome, TurnTable } from "./turnTable.ts"
 import type { Asked, Decided } from "../step/index.ts"
 import type { RunOptions, TurnOptions } from "../options/index.ts"
-import { busy, type ChatPid, type ChatProcess, died, hasDied } from "./chatCommands.ts"
 
 /** The functions that a chat needs from its Troupe. */
 export interface ChatHome {

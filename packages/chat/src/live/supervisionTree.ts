@@ -15,6 +15,7 @@
  * TREE1. When a process dies, the processes after it end, and all of them are restarted. A caller that needs the supervisor
  *        of chats meanwhile waits.
  * TREE2. Once the tree is stopping, no caller waits for it, and nothing is started under it.
+ * STARTS1. At most as many chats are started at once as there are slots; the others wait in their order.
  */
 import {
   DynamicSupervisor,
@@ -24,7 +25,8 @@ import {
   Process,
   Registry,
   Supervisor,
-  type System
+  type System,
+  Channel
 } from "@troupe/otp"
 import { isFenced, SessionError } from "../errors/index.ts"
 import {
@@ -244,3 +246,31 @@ const stopped = (cause: unknown): SessionError =>
     "This Troupe was stopped, and its chats with it; start another with Troupe.start",
     { cause }
   )
+
+/** The slots of a Troupe. */
+export class StartSlots {
+  #free: number
+  readonly #waiting = new Channel.Fifo<() => void>()
+
+  /** `Infinity` is no bound. */
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  /** Runs a start when a slot is free. */
+  during<A>(start: () => Promise<A>): Promise<A> {
+    return this.#free === Infinity ? start() : this.#inSlot(start)
+  }
+
+  async #inSlot<A>(start: () => Promise<A>): Promise<A> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    try {
+      return await start()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free++
+      else next()
+    }
+  }
+}

@@ -13,8 +13,9 @@
  */
 import { type Clock, Process } from "@troupe/otp"
 import * as Equal from "effect/Equal"
-import { ignoreRejection, outsideTurn, SparseMap } from "../async/index.ts"
+import { ignoreRejection, outsideTurn } from "../async/index.ts"
 import {
+  SparseMap,
   type InboxLimits,
   InboxTally,
   isHeldBack,

@@ -20,14 +20,13 @@
  *   2. the request is made again, to the next process. Its state says what still waits.
  */
 import { Process } from "@troupe/otp"
-import { refusedArgument } from "./idChecks.ts"
+import { refusedArgument } from "./argumentChecks.ts"
 import { type ChatContext, isAtWait } from "../loop/index.ts"
 import { type Conversation, isEndInput } from "../record/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import { SessionError, storeFailure } from "../errors/index.ts"
-import { describe } from "../values/index.ts"
+import { describe, original } from "../values/index.ts"
 import { unknownOutcome } from "../inbox/index.ts"
-import { original } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { LiveState } from "../view/index.ts"
 import { alreadyDelivered, type AskedProcess } from "./chatCommands.ts"

@@ -19,7 +19,7 @@ import {
 import { type AnswerForm, type Decided, firstExpiry, revived } from "../step/index.ts"
 import { boundedBy, expired, hasExpired } from "./suspensionExpiry.ts"
 import type { Engine } from "../tool/index.ts"
-import { isInterruption } from "./interruption.ts"
+import { isInterruption, beginTurn, initialContext } from "./beginTurn.ts"
 import { json, original } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import { chatMachine } from "./ChatMachine.ts"
@@ -28,7 +28,6 @@ import type { Hooks } from "../gate/index.ts"
 import { EventStream, outletIn } from "../events/index.ts"
 import type { Message, Thread } from "../model/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import { beginTurn, initialContext } from "./beginTurn.ts"
 import { recordOf } from "./endTurn.ts"
 
 /**

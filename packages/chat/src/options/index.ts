@@ -1,7 +1,4 @@
 /** The options of chats and engines, their defaults and the spans of a run. */
-export { askedFormat, asking, continuing, formatOf, inForm, isJson } from "./answerFormat.ts"
-
-export type { CallTimeout, LateResult, OnToolError } from "./callPolicy.ts"
 export type {
   Asking,
   Budget,
@@ -12,14 +9,14 @@ export type {
   StepOptions,
   TurnOptions
 } from "./ChatOptions.ts"
-export { resolveModel } from "./callOverlay.ts"
-export { declaredTools } from "./deferredTools.ts"
-export { EngineOptions } from "./engineOptions.ts"
-export { chatOptionNames, chatOptionTypes, providerAdvice, toolsFindings } from "./optionChecks.ts"
-export type { Attributes, Metric } from "./genAi.ts"
+export { askedFormat, asking, continuing, formatOf, inForm, isJson } from "./answerFormat.ts"
+export type { CallTimeout, LateResult, OnToolError } from "./callPolicy.ts"
 export { presentTools, withCurrentTools } from "./currentTools.ts"
+export { resolveModel, declaredTools } from "./deferredTools.ts"
+export { EngineOptions } from "./engineOptions.ts"
+export type { Attributes, Metric } from "./genAi.ts"
+export { chatOptionNames, chatOptionTypes, providerAdvice, toolsFindings, withTurnOptions } from "./optionChecks.ts"
 export { fixedOptions, optionsOfRun, resolveOptions } from "./resolveOptions.ts"
 export type { FamilySpending, FixedOptions, RunOptions } from "./resolveOptions.ts"
 export type { TracedRequest } from "./spans.ts"
 export type { SamplingTracer, Tracing } from "./traceOptions.ts"
-export { withTurnOptions } from "./turnOptions.ts"

@@ -1,4 +1,4 @@
-/** The types of a chat's options. A finding has the path of the bad value and the expected value. */
+/** The types of a chat's options, and the options of one turn over them. A finding has the path of the bad value and the expected value. */
 import * as z from "zod"
 import {
   countFrom1,
@@ -20,12 +20,14 @@ import {
   text,
   unknownOption,
   wholeNumber,
-  wordOf
+  wordOf,
+  ValidationError
 } from "../errors/index.ts"
 import { hooks, permissions, requestParams } from "../gate/index.ts"
 import { RetryOptions } from "../adapter/index.ts"
 import { isProviderTool, repeatedTool, schemaType, type Tool, toolAdvice, toolListAdvice } from "../tool/index.ts"
-import type { ChatOptions } from "./ChatOptions.ts"
+import type { ChatOptions, TurnOptions } from "./ChatOptions.ts"
+import type { Engine } from "../tool/index.ts"
 
 const timeout = z.custom(
   (value) => isMilliseconds(value) || typeof value === "function",
@@ -145,3 +147,52 @@ export const positive = (value: unknown): string | undefined => countFrom1.safeP
 /** The findings about a list of tools. */
 export const toolsFindings = (field: string, value: unknown): ReadonlyArray<Finding> =>
   findingsFor(z.object({ [field]: tools }), { [field]: value }, () => "unknown")
+
+/** Every name of a turn's own options. */
+const names: ReadonlyArray<string> = Object.keys({
+  model: true,
+  instructions: true,
+  tools: true,
+  toolChoice: true,
+  responseFormat: true,
+  temperature: true,
+  maxTokens: true,
+  providerOptions: true,
+  context: true,
+  storedMetadata: true,
+  maxTurns: true,
+  includeRawChunks: true,
+  structuredFinalize: true,
+  structuredFinalizeNudge: true
+} satisfies Record<keyof TurnOptions, true>)
+
+/**
+ * The options of a turn, over those of its chat and its engine. Throws a `ValidationError` (`invalid_options`) for an option
+ * that a turn cannot have.
+ */
+export const withTurnOptions = (engine: Pick<Engine, "context">, chat: ChatOptions, turn: TurnOptions): ChatOptions => {
+  const given: unknown = turn
+  if (!isRecord(given)) {
+    throw new ValidationError("invalid_options", [{ field: ["options"], reason: "must_be_an_object of options" }])
+  }
+  const unknown = Object.keys(turn).filter((name) => !names.includes(name))
+  const found =
+    unknown.length > 0
+      ? unknown.map((name) => ({ field: [name], reason: unknownOption(name, names) }))
+      : findingsOf(turn)
+  if (found.length > 0) {
+    throw new ValidationError(
+      "invalid_options",
+      found.map(({ field, reason }) => ({ field: ["options", ...field], reason }))
+    )
+  }
+  const instructions = [chat.instructions, turn.instructions].filter((part) => part !== undefined && part !== "")
+  return {
+    ...chat,
+    ...turn,
+    instructions: instructions.length === 0 ? undefined : instructions.join("\n\n"),
+    tools: turn.tools === undefined ? chat.tools : [...(chat.tools ?? []), ...turn.tools],
+    providerOptions: { ...chat.providerOptions, ...turn.providerOptions },
+    context: turn.context === undefined ? chat.context : { ...(chat.context ?? engine.context), ...turn.context }
+  }
+}

@@ -22,7 +22,7 @@ import { formatStatus, type PreflightError, StreamError } from "../errors/index.
 import { emit } from "../events/index.ts"
 import { type Held, original } from "../values/index.ts"
 import { nextFallback, notifyRetry, type RetriedAttempt } from "./retryAttempts.ts"
-import { exhausted, request } from "./requestActor.ts"
+import { exhausted, request } from "./adapterRequest.ts"
 import type { RequestEnv, RunnableRequest } from "./requestEnv.ts"
 import type {
   AdapterStreamContext,

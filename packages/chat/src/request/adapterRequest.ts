@@ -11,15 +11,18 @@
  * STREAM1. An opened request is released exactly once, however it ends.
  */
 import type { Adapter, AdapterStream, Answerer } from "../adapter/index.ts"
-import { AdapterError } from "../errors/index.ts"
+import { AdapterError, boundEnvironment } from "../errors/index.ts"
 import { adapterOptions, AdapterSource } from "./adapterSource.ts"
-import { answeredBy, type Attempt } from "./retryAttempts.ts"
+import { answeredBy, type Attempt, attemptOf, refused } from "./retryAttempts.ts"
 import { isPromiseLike, LazyAbortController, IdleTimeout } from "../async/index.ts"
 import type { TracedRequest } from "../options/index.ts"
-import { describe } from "../values/index.ts"
+import { describe, held } from "../values/index.ts"
 import type { Request } from "../model/index.ts"
 import { RequestCost } from "./requestCost.ts"
-import type { RunnableRequest } from "./requestEnv.ts"
+import type { RunnableRequest, RequestEnv } from "./requestEnv.ts"
+import { StateMachine } from "@troupe/otp"
+import type { EventObject } from "xstate"
+import type { AdapterStreamEvent, AttemptPlace, RequestExhausted } from "./streamContext.ts"
 
 /** The callbacks for a request's phases (REQ1). */
 export interface RequestListener {
@@ -168,3 +171,32 @@ const discard = (stream: AdapterStream): void => {
     // The value is no stream, or breaks its contract, and no caller is left to notify.
   }
 }
+
+/** The end of a request, with what its owner reads then. */
+export const exhausted = ({ read }: RunnableRequest): RequestExhausted =>
+  read === undefined ? { type: "request.exhausted" } : { type: "request.exhausted", read: read() }
+
+/**
+ * Opens the request of the environment for the attempt at a place, and attaches its stream to the outlet. A stop of the
+ * actor releases the request (STREAM1). A restored actor makes its attempt again.
+ */
+export const request = StateMachine.fromCallback<
+  AttemptPlace,
+  RequestEnv,
+  EventObject,
+  Extract<AdapterStreamEvent, { readonly type: "request.opened" | "request.refused" | "request.exhausted" }>
+>(({ input: place, env, send }) => {
+  const refusal = boundEnvironment(env).compactions?.refusal
+  if (refusal !== undefined) {
+    send({ type: "request.refused", error: held(refusal), delayMs: undefined, movesAlong: false })
+    return undefined
+  }
+  const sent = env.request()
+  const running = new AdapterRequest(sent, {
+    opened: () => send({ type: "request.opened" }),
+    refused: (error) => send(refused(sent, place, error)),
+    exhausted: () => send(exhausted(sent))
+  })
+  running.open(attemptOf(sent, place))
+  return { close: () => running.release() }
+})

@@ -14,7 +14,7 @@
  * ASRC6. A stream that exceeds the bounds of a reply ends with one `error` event. So does a stream whose message cannot be
  *        stored.
  */
-import { AdapterError } from "../errors/index.ts"
+import { AdapterError, isRecord } from "../errors/index.ts"
 import {
   type AdapterEvent,
   isEvent,
@@ -22,7 +22,6 @@ import {
   type MessageStarted,
   type ToolCallCompleted
 } from "../events/index.ts"
-import { isRecord } from "../errors/index.ts"
 import { jsonSize } from "../json/index.ts"
 import { bytesOf, type ContentPart, isMedia, withoutData } from "../model/index.ts"
 

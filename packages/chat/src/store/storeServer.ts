@@ -24,8 +24,17 @@ import { isPromiseLike } from "../async/index.ts"
 import { isRecord, isStoreRefusal } from "../errors/index.ts"
 import { type Draft, NewestEntries, awaitSweep, type Sweep, sweep } from "./chatHeads.ts"
 import { InboxInRecord } from "./inboxInRecord.ts"
-import { type Late, LateWrites } from "./lateWrites.ts"
-import { type Asked, idOf, isWrite, ofAll, perform, type StoreCall, type StoreValues } from "./storeCall.ts"
+import {
+  type Late,
+  LateWrites,
+  type Asked,
+  idOf,
+  isWrite,
+  ofAll,
+  perform,
+  type StoreCall,
+  type StoreValues
+} from "./storeCall.ts"
 import type { Home, Store } from "./sessionStore.ts"
 
 /** The notice that the process of a chat has ended: no more drafts of it follow. */

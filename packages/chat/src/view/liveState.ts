@@ -1,19 +1,25 @@
 /**
  * The live state of a chat: that of its machine, as the process reports it, and that of the step that runs.
  *
- * Owns: the drafts of the reply, and those who wait for a change. Does not own the observers of snapshots: the view follows the state.
+ * Owns: the drafts of the reply and when they are stored, and those who wait for a change. Does not own the observers of snapshots: the view follows the state.
  *
  * VIEW5. Those who wait are called at once for each transition of the machine and each change of the calls, but not for text.
+ * DRAFT1. The text is stored at most once per interval, and only if it has changed. There is a timer only while a reply
+ *         streams; with an infinite interval there is none, and the text is stored when the chat ends.
+ * DRAFT2. Nothing waits for a draft: a slow or failing save only affects the text of an interrupted reply. For each chat
+ *         one save is under way at a time, and only the newest waiting draft is kept.
+ * DRAFT3. A draft follows the entry that was saved before it, and is never part of a later entry (`chatHeads.ts`).
  */
-import type { StateMachine } from "@troupe/otp"
+import type { StateMachine, Clock } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
 import type { CallControl, ToolCallView } from "../call/index.ts"
-import type { StreamCollector } from "../events/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { ChatContext, chatMachine } from "../loop/index.ts"
 import * as Usage from "../model/Usage.ts"
 import type { StepWatcher } from "../step/index.ts"
-import { type DraftKeeping, Drafts } from "./drafts.ts"
+import type { StreamCollector } from "../events/index.ts"
+import { inBackground } from "../async/index.ts"
+import type { Draft } from "../store/index.ts"
 
 export type MachineSnapshot = SnapshotFrom<typeof chatMachine>
 
@@ -210,5 +216,55 @@ export class LiveState implements StepWatcher {
   #forgetCalls(): void {
     this.#toolCalls = none
     this.#control = undefined
+  }
+}
+
+/** How often the drafts of all chats are stored, and how. */
+export interface DraftKeeping {
+  readonly clock: Clock.Clock
+  readonly everyMs: number
+  readonly keep: (draft: Draft) => void
+}
+
+/** The drafts of one reply. */
+export class Drafts {
+  readonly #id: string
+  readonly #keeping: DraftKeeping
+  #collector: StreamCollector | undefined
+  #timer: unknown
+  #kept = ""
+
+  /** Starts the timer, because a reply of the chat begins to stream. */
+  constructor(id: string, keeping: DraftKeeping, collector: StreamCollector) {
+    this.#id = id
+    this.#keeping = keeping
+    this.#collector = collector
+    this.#arm()
+  }
+
+  /** Stops the timer when the reply has ended; its text is stored otherwise, or not at all. */
+  end(): void {
+    if (this.#collector === undefined) return
+    this.#collector = undefined
+    if (this.#timer !== undefined) this.#keeping.clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** Stores the text now, if it has changed. */
+  flush(): void {
+    const text = this.#collector?.text ?? ""
+    if (text === "" || text === this.#kept) return
+    this.#kept = text
+    this.#keeping.keep({ id: this.#id, text })
+  }
+
+  readonly #due = (): void => {
+    this.flush()
+    if (this.#collector?.completed === false) this.#arm()
+  }
+
+  #arm(): void {
+    const { clock, everyMs } = this.#keeping
+    if (everyMs < Infinity) this.#timer = inBackground(clock, this.#due, everyMs)
   }
 }

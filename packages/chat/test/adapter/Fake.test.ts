@@ -6,7 +6,7 @@ import * as Fake from "../../src/adapter/Fake.ts"
 import type { Request } from "../../src/model/Request.ts"
 import { hop } from "../double/hop.ts"
 import { only, readAll, readTo, says, tagsOf } from "../double/scripts.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const request: Request = { messages: [{ role: "user", content: "hi" }], tools: [] }
 const options = (signal = new AbortController().signal): AdapterOptions => ({

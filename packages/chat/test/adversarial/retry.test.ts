@@ -10,7 +10,7 @@ import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf, processOf } from "../double/processes.ts"
 import { calls, echo, hi, only, readAll, said, says, tagsOf } from "../double/scripts.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

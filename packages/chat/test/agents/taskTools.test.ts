@@ -7,7 +7,7 @@ import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import { memory } from "../../src/store/Store.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import type { Request } from "../../src/model/Request.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { SparseMap } from "../../src/async/sparseMap.ts"
+import { SparseMap } from "../../src/inbox/inboxBound.ts"
 
 test("SPARSE1 it has the entries of a map, in the order of adding, also after it was empty", () => {
   const map = new SparseMap<string, number>()

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"
 import { delegates, withoutId } from "../double/subagents.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

@@ -10,7 +10,7 @@ import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 import type { Request } from "../../src/model/Request.ts"
 import { memory } from "../../src/store/Store.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 

@@ -10,7 +10,7 @@ import { memory } from "../../src/store/Store.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import type { Agents } from "../../src/agents.ts"
 import type { Request } from "../../src/model/Request.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import type { ToolContext } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()

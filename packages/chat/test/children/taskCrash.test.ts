@@ -9,7 +9,7 @@ import { memory } from "../../src/store/Store.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import type { Request } from "../../src/model/Request.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const respond = ({ messages }: Request): Script => {
   const last = messages.at(-1)

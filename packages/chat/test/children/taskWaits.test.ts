@@ -16,7 +16,7 @@ import { childrenIn } from "../double/subagents.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import type { Request } from "../../src/model/Request.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

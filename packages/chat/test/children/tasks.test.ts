@@ -8,10 +8,9 @@ import { memory } from "../../src/store/Store.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import type { Request } from "../../src/model/Request.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
-import type { Tool } from "../../src/tool/toolContract.ts"
-import type { ToolContext } from "../../src/tool/toolContract.ts"
+import type { Tool, ToolContext } from "../../src/tool/toolContract.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()

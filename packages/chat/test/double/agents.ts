@@ -1,8 +1,7 @@
 /** A Troupe of a shop, whose agents answer with their own adapters. */
 import type { LeakCheck } from "./leakCheck.ts"
 import { calls, says } from "./scripts.ts"
-import type { Fake } from "../../src/adapter/Fake.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Fake, Script } from "../../src/adapter/Fake.ts"
 import { text } from "../../src/model/Message.ts"
 import type { Request } from "../../src/model/Request.ts"
 import { tool } from "../../src/tool/functionTool.ts"

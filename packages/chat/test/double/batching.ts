@@ -1,6 +1,6 @@
 /** Starts the chart of tool calls in a system of the test's own. */
 import { StateMachine, type System } from "@troupe/otp"
-import { BatchLife, type ToolBatchInput, type ToolBatchResult } from "../../src/batch/batchContract.ts"
+import { BatchLife, type ToolBatchInput, type ToolBatchResult } from "../../src/batch/batchCalls.ts"
 import { toolCallsMachine } from "../../src/loop/ChatMachine.ts"
 import { original } from "../../src/values/held.ts"
 

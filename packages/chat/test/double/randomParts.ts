@@ -2,7 +2,7 @@
 import { once } from "node:events"
 import { type Clock, Process } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import type { Script, ScriptEntry } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { Handler, Tool } from "../../src/tool/toolContract.ts"
 import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"
@@ -20,7 +20,7 @@ export const anyOf = <A>(chance: () => number, list: ReadonlyArray<A>): A | unde
 /** A random reply: words, pauses, calls of tools, refusals, broken streams. No id of a call is used again. */
 export const replyOf = (chance: () => number, toolNames: ReadonlyArray<string>, request: number): Script => {
   if (chance() < 0.06) return [{ preflightError: pick(chance, ["rate_limited", "timeout", "authentication_failed"]) }]
-  const words = Array.from({ length: Math.floor(chance() * 5) }, (_, word): ScriptEntry =>
+  const words = Array.from({ length: Math.floor(chance() * 5) }, (_, word): Script[number] =>
     chance() < 0.3 ? { delayMs: Math.ceil(chance() * 8) } : { text: `word ${word} ` }
   )
   const kind = chance()
@@ -28,7 +28,7 @@ export const replyOf = (chance: () => number, toolNames: ReadonlyArray<string>, 
   if (kind < 0.06) return [...words, { crash: new Error("the stream broke") }]
   if (kind < 0.08) return [...words, { hang: true }]
   if (kind < 0.5) return [...words, { text: "That is all." }, { finish: "stop" }]
-  const calls = Array.from({ length: 1 + Math.floor(chance() * 4) }, (_, call): ScriptEntry => {
+  const calls = Array.from({ length: 1 + Math.floor(chance() * 4) }, (_, call): Script[number] => {
     const broken = chance() < 0.03 ? { rawArguments: '{"ms":' } : {}
     const args = { key: pick(chance, ["a", "b", "c"]), ms: Math.ceil(chance() * 20) }
     return {

@@ -13,8 +13,7 @@ import type { Message } from "../../src/model/messageShapes.ts"
 import { text as textOf, user } from "../../src/model/Message.ts"
 import type { Decision } from "../../src/record/Approval.ts"
 import { pendingApprovalsOf } from "../../src/step/openCalls.ts"
-import type { Fake } from "../../src/adapter/Fake.ts"
-import type { Script, ScriptEntry } from "../../src/adapter/fakeScript.ts"
+import type { Fake, Script } from "../../src/adapter/Fake.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { Handler, Tool } from "../../src/tool/toolContract.ts"
 import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"
@@ -73,7 +72,7 @@ const names = "quick quick slow slow write write write fails asks asks halts man
 ]
 
 const wordsOf = (chance: () => number): Script =>
-  Array.from({ length: Math.floor(chance() * 4) }, (_, word): ScriptEntry =>
+  Array.from({ length: Math.floor(chance() * 4) }, (_, word): Script[number] =>
     chance() < 0.4 ? { delayMs: Math.ceil(chance() * 20) } : { text: `word ${word} ` }
   )
 
@@ -83,7 +82,7 @@ const replyOf = (seed: number, { length }: ReadonlyArray<Message>): Script => {
   const kind = chance()
   if (kind < 0.08) return [...words, { hang: true }]
   if (kind < 0.35) return [...words, { text: "." }, { usage: { outputTokens: length } }, { finish: "stop" }]
-  const calls = Array.from({ length: 1 + Math.floor(chance() * 4) }, (_, call): ScriptEntry => {
+  const calls = Array.from({ length: 1 + Math.floor(chance() * 4) }, (_, call): Script[number] => {
     const args = { ms: Math.ceil(chance() * 30) }
     return { toolCall: { id: `m${length}c${call}`, name: pick(chance, names), arguments: args } }
   })

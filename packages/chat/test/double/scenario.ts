@@ -8,7 +8,7 @@ import type { StepResult } from "../../src/record/StepResult.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { OnToolError } from "../../src/options/callPolicy.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
-import type { Script, ScriptEntry } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 /** What each tool does, by its name. */
 const behaviours: Readonly<Record<string, () => HandlerResult>> = {
@@ -145,7 +145,7 @@ export const stepOptionsOf = ({
   retry: { maxAttempts: 2, baseDelayMs: 0, jitterMs: 0 }
 })
 
-const faults: Readonly<Record<Scenario["replies"][number]["fault"], ScriptEntry>> = {
+const faults: Readonly<Record<Scenario["replies"][number]["fault"], Script[number]>> = {
   error: { error: "timeout" },
   streamError: { streamError: "timeout" },
   crash: { crash: new Error("crashed") }
@@ -160,7 +160,7 @@ export const opening = ({ replies: [first, ...replies], ...scenario }: Scenario)
 /** The scripts of a scenario; every call has an id of its own. */
 export const scriptsOf = ({ replies }: Scenario): ReadonlyArray<Script> =>
   replies.flatMap(({ text, calls, finish, errorAt, fault, refusals, refusal }, step) => {
-    const lines: Array<ScriptEntry> = text === "" ? [] : [{ text }]
+    const lines: Array<Script[number]> = text === "" ? [] : [{ text }]
     calls.forEach(({ tool, delay, whole }, index) => {
       const id = `s${step}c${index}`
       lines.push({

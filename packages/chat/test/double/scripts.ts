@@ -6,7 +6,7 @@ import { text as textOf, user } from "../../src/model/Message.ts"
 import type { FinishReason } from "../../src/model/Response.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { Handler, Tool } from "../../src/tool/toolContract.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 /** A tool that gives its arguments back. */
 export const echo: Tool = make({ name: "echo", handler: (args) => ok(args) })

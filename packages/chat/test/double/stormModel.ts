@@ -1,7 +1,7 @@
 /** The model and the tools of a storm. Each of their awaits is a point; what they do is noted for the laws. */
 import type { Adapter } from "../../src/adapter/Adapter.ts"
 import { make as fake } from "../../src/adapter/Fake.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
 import type { Request } from "../../src/model/Request.ts"
 import { tool } from "../../src/tool/functionTool.ts"

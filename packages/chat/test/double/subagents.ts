@@ -1,7 +1,7 @@
 /** A Troupe whose chats give tasks to the agent research. */
 import type { LeakCheck } from "./leakCheck.ts"
 import { calls, says } from "./scripts.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import { subagent, type SubagentOptions } from "../../src/agents/subagentTool.ts"
 import { text } from "../../src/model/Message.ts"
 import type { Request } from "../../src/model/Request.ts"

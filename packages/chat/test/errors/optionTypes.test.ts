@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import * as z from "zod"
-import { findingsFor } from "../../src/errors/optionTypes.ts"
+import { findingsFor } from "../../src/errors/valueChecks.ts"
 
 const name = z.strictObject({ leaseMs: z.number().optional() })
 

@@ -4,7 +4,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { said, says } from "../double/scripts.ts"
 import { memory } from "../../src/store/Store.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
-import { StartSlots } from "../../src/live/startSlots.ts"
+import { StartSlots } from "../../src/live/supervisionTree.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()

@@ -8,7 +8,7 @@ import { memory } from "../../src/store/Store.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import type { Request } from "../../src/model/Request.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

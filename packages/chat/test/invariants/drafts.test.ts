@@ -5,7 +5,7 @@ import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { draftStore, type DraftStore } from "../double/draftStore.ts"
 import { heldBy } from "../double/processes.ts"
-import { Drafts } from "../../src/view/drafts.ts"
+import { Drafts } from "../../src/view/liveState.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 

@@ -8,7 +8,7 @@ import { moodyStore } from "../double/heldModel.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, says } from "../double/scripts.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { Event } from "../../src/events/Event.ts"
 import { LiveTurn } from "../../src/live/liveTurn.ts"
-import { QueueSource } from "../../src/events/queueSource.ts"
+import { QueueSource } from "../../src/events/outlet.ts"
 import { hop } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { readAll, tagsOf } from "../double/scripts.ts"

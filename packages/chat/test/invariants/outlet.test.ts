@@ -1,8 +1,7 @@
 import { Clock } from "@troupe/otp"
 import { expect, test } from "vitest"
 import type { Event } from "../../src/events/Event.ts"
-import { Outlet, type Source } from "../../src/events/outlet.ts"
-import { QueueSource } from "../../src/events/queueSource.ts"
+import { Outlet, type Source, QueueSource } from "../../src/events/outlet.ts"
 
 const text = (delta: string): Event => ({ type: "text_delta", id: null, delta })
 const end = { done: true, value: undefined }

@@ -9,7 +9,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { calls, said, says } from "../double/scripts.ts"
 import { timedCalls, timedTools } from "../double/timedTools.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

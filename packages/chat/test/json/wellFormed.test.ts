@@ -9,7 +9,7 @@ import type { TroupeOptions } from "../../src/troupe/index.ts"
 import type { Decision } from "../../src/record/index.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { askUser, halt } from "../../src/values/HandlerResult.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { says } from "../double/scripts.ts"
 

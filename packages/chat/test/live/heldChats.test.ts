@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { HeldChats } from "../../src/live/heldChats.ts"
+import { HeldChats } from "../../src/live/passivation.ts"
 
 /** Chats with numbers as ids, in ten buckets by the last digit, and how often a bucket was determined. */
 const heldChats = (count: number) => {

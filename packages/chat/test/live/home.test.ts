@@ -8,7 +8,7 @@ import { make } from "../../src/tool/Tool.ts"
 import * as Store from "../../src/store/Store.ts"
 import type { Home, SessionStore } from "../../src/store/sessionStore.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 import { memory, type SavingStore } from "../double/savingStore.ts"
 

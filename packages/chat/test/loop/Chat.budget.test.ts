@@ -8,7 +8,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, handling, hi, only, readAll, says } from "../double/scripts.ts"
 import { type Parts, startChat, turnOf } from "../double/stepping.ts"
 import type { Budget } from "../../src/options/ChatOptions.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

@@ -11,7 +11,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { calls, callThenAnswer, echo, handling, hi, only, readAll, said, says, tagsOf } from "../double/scripts.ts"
 import { startChat, turnOf } from "../double/stepping.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

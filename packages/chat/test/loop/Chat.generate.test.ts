@@ -6,7 +6,7 @@ import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, hi, readAll, says, tagsOf } from "../double/scripts.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

@@ -11,7 +11,7 @@ import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, handling, hi, only, readAll, says } from "../double/scripts.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()

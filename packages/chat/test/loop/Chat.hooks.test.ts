@@ -11,7 +11,7 @@ import { assistant, system, text, user } from "../../src/model/Message.ts"
 import { hop } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, callThenAnswer, echo, handling, hi, only, readAll, said, says } from "../double/scripts.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

@@ -10,7 +10,7 @@ import type { AssistantMessage, AssistantPart } from "../../src/model/messageSha
 import * as Engine from "../../src/options/Engine.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import * as Fake from "../../src/adapter/Fake.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import { handling, hi } from "../double/scripts.ts"
 
 const call = (id: string) => ({ id, name: "look", arguments: {} })

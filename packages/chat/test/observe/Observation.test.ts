@@ -8,7 +8,7 @@ import { make } from "../../src/tool/Tool.ts"
 import { type RunningTroupe, Troupe } from "../../src/troupe/Troupe.ts"
 import { hop } from "../double/hop.ts"
 import { calls, says } from "../double/scripts.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import { Compaction } from "../../src/compaction.ts"
 import type { ProcessNode, Span } from "../../src/observe/observed.ts"
 

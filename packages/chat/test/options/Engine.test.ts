@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { resolveModel, resolveParams } from "../../src/options/callOverlay.ts"
+import { resolveModel, resolveParams } from "../../src/options/deferredTools.ts"
 import * as Engine from "../../src/options/Engine.ts"
 
 test("the call's model wins over the engine's", () => {

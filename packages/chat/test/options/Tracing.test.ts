@@ -19,7 +19,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { handling, hi } from "../double/scripts.ts"
 import { Spans } from "../double/spans.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 leakCheck()
 

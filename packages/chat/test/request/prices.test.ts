@@ -9,7 +9,7 @@ import * as Chat from "../../src/loop/Chat.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import type { EngineOptions } from "../../src/options/engineOptions.ts"
 import type { Usage } from "../../src/model/Usage.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, hi, readAll, says } from "../double/scripts.ts"
 

@@ -11,7 +11,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { refusal } from "../double/refusal.ts"
 import { calls, readAll, said, says, tagsOf } from "../double/scripts.ts"
 import type { Permissions } from "../../src/gate/permissionRules.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

@@ -8,7 +8,7 @@ import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, hi, readTo, said, says } from "../double/scripts.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

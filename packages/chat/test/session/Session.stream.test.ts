@@ -7,7 +7,7 @@ import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { refusal } from "../double/refusal.ts"
 import { calls, callThenAnswer, echo, handling, hi, readAll, readTo, said, says, tagsOf } from "../double/scripts.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

@@ -11,7 +11,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { refusal } from "../double/refusal.ts"
 import { calls, callThenAnswer, echo, handling, hi, readAll, said, says, tagsOf } from "../double/scripts.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { LateWrites } from "../../src/store/lateWrites.ts"
+import { LateWrites } from "../../src/store/storeCall.ts"
 import type { AcceptCall, StoreCall } from "../../src/store/storeCall.ts"
 import { saved } from "../../src/record/entries.ts"
 import { inputOf, said } from "../double/records.ts"

@@ -1,5 +1,6 @@
 /**
- * One process, as the kernel sees it.
+ * One process, as the kernel sees it, and the table of the living processes of a system, in start order: a linked list, which uses no memory
+ * of its own and is never resized.
  *
  * Owns its mailbox, flags, links, watchers and resources, each allocated at first use: an idle process is only this
  * object. It does not interpret messages; its behaviour does.
@@ -7,6 +8,8 @@
  * CELL1. A link is in both cells or in neither. A monitor is in the watched cell and in the process that made it, if any.
  * CELL2. A thing that must end with the process is in `resources`, and is removed when it ends by itself.
  * CELL3. `dead` changes from false to true once, in `exit.ts`.
+ * TABLE1. `size` is the number of entries. A removed process has no neighbours.
+ * TABLE2. The ids increase from the oldest to the youngest.
  */
 import {
   type CrashReport,
@@ -23,7 +26,6 @@ import type * as Effect from "effect/Effect"
 import type { Chances } from "../time/index.ts"
 import { Links, SmallSet } from "./smallSet.ts"
 import type { Mailbox, Receiver } from "./mailbox.ts"
-import type { ProcessTable } from "./processTable.ts"
 import type { RunQueue } from "./runQueue.ts"
 
 /** The code of one kind of process. Its functions must not throw: an error of user code becomes an exit reason. */
@@ -291,4 +293,57 @@ export const cellOf = (pid: Pid): Cell => {
   if (pid instanceof Cell) return pid
   const isSystem = (pid as { readonly root?: unknown } | undefined)?.root instanceof Cell
   throw new TypeError(`${summary(pid)} is no process: pass a pid${isSystem ? "; start and spawn take a system" : ""}`)
+}
+
+/** An entry of the table, with its neighbours. */
+interface Neighbour<Entry> {
+  readonly id: number
+  readonly dead: boolean
+  older: Entry | undefined
+  younger: Entry | undefined
+}
+
+export class ProcessTable<Entry extends Neighbour<Entry>> {
+  #oldest: Entry | undefined = undefined
+  #youngest: Entry | undefined = undefined
+  size = 0
+
+  /** The processes that are alive now, oldest first. */
+  get all(): ReadonlyArray<Entry> {
+    const cells: Array<Entry> = []
+    for (let cell = this.#oldest; cell !== undefined; cell = cell.younger) cells.push(cell)
+    return cells
+  }
+
+  /** The living processes, oldest first; a process that dies during the iteration is skipped. */
+  *values(): Iterable<Entry> {
+    for (const cell of this.all) if (!cell.dead) yield cell
+  }
+
+  /** The living process with an id; the search starts at the youngest. */
+  find(id: number): Entry | undefined {
+    let cell = this.#youngest
+    while (cell !== undefined && cell.id > id) cell = cell.older
+    return cell?.id === id ? cell : undefined
+  }
+
+  add(cell: Entry): void {
+    const older = this.#youngest
+    if (older === undefined) this.#oldest = cell
+    else older.younger = cell
+    cell.older = older
+    this.#youngest = cell
+    this.size++
+  }
+
+  remove(cell: Entry): void {
+    const { older, younger } = cell
+    if (older === undefined) this.#oldest = younger
+    else older.younger = younger
+    if (younger === undefined) this.#youngest = older
+    else younger.older = older
+    cell.older = undefined
+    cell.younger = undefined
+    this.size--
+  }
 }

@@ -1,10 +1,12 @@
 /**
- * The delivery of a message to a process.
+ * The delivery of a message to a process, and calls of a process after a time.
  *
  * DELIV1. A message to a dead process is discarded and counted as a dead letter.
  * DELIV2. A message goes to the first matching receiver, else to the end of the mailbox.
+ * TIMER1. A timer runs at most once, and never after `close`.
+ * TIMER2. While a timer waits, and only then, its kernel counts it and its process owns it.
  */
-import type { Cell } from "./cell.ts"
+import type { Cell, Resource, Kernel } from "./cell.ts"
 import type { Receiver } from "./mailbox.ts"
 import { Mailbox } from "./mailbox.ts"
 
@@ -52,3 +54,51 @@ export const stopReceiving = (cell: Cell, receiver: Receiver): void => {
   const left = cell.receivers?.filter((other) => other !== receiver)
   cell.receivers = left === undefined || left.length === 0 ? undefined : left
 }
+
+export class Timer implements Resource {
+  readonly kernel: Kernel
+  readonly #owner: Cell | undefined
+  readonly #run: (() => void) | undefined
+  readonly #id: unknown
+  waiting = true
+
+  constructor(kernel: Kernel, owner: Cell | undefined, ms: number, run?: () => void) {
+    this.kernel = kernel
+    this.#owner = owner
+    this.#run = run
+    this.#id = kernel.clock.setTimeout(() => this.#fire(), ms)
+    kernel.timers++
+    owner?.own(this)
+  }
+
+  /** Called when the time is up. */
+  protected elapsed(): void {
+    this.#run?.()
+  }
+
+  close(): void {
+    if (!this.#leave()) return
+    this.kernel.clock.clearTimeout(this.#id)
+  }
+
+  #leave(): boolean {
+    if (!this.waiting) return false
+    this.waiting = false
+    this.kernel.timers--
+    this.#owner?.disown(this)
+    return true
+  }
+
+  #fire(): void {
+    if (!this.#leave()) return
+    try {
+      this.elapsed()
+    } catch (error) {
+      this.kernel.report(this.#owner ?? this.kernel.root, error)
+    }
+  }
+}
+
+/** Starts a timer; an infinite one never fires and is not stored. */
+export const startTimer = (kernel: Kernel, owner: Cell | undefined, ms: number, run: () => void): Timer | undefined =>
+  ms === Number.POSITIVE_INFINITY ? undefined : new Timer(kernel, owner, ms, run)

@@ -28,10 +28,10 @@ import {
   type KernelLog,
   type KernelObserver,
   type KernelReports,
-  type Signal
+  type Signal,
+  ProcessTable
 } from "./cell.ts"
 import { MailboxTask } from "./mailbox.ts"
-import { ProcessTable } from "./processTable.ts"
 import { RunQueue } from "./runQueue.ts"
 import { turn } from "./turn.ts"
 

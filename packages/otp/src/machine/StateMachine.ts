@@ -309,7 +309,21 @@ export type { ProcessActorLogic, ProcessSnapshot } from "./processActor.ts"
  *
  * In machines that are `hosted`. Under `createActor` there is no difference.
  */
-export { assign, cancel, raise, sendParent, sendTo, sendToChild, spawnChild, stopChild } from "./chart/index.ts"
+export {
+  assign,
+  cancel,
+  raise,
+  sendParent,
+  sendTo,
+  sendToChild,
+  spawnChild,
+  stopChild,
+  eventTimeout,
+  insert,
+  postpone,
+  stateTimeout,
+  timeout
+} from "./chart/index.ts"
 
 /**
  * The actions of `gen_statem`, for machines that are `hosted`. They do the same under a bare `createActor`.
@@ -326,7 +340,6 @@ export { assign, cancel, raise, sendParent, sendTo, sendToChild, spawnChild, sto
  *
  * An event and a delay may be functions of `{ context, event }`.
  */
-export { eventTimeout, insert, postpone, stateTimeout, timeout } from "./chart/index.ts"
 
 /** The events of a machine that are calls, by their types. */
 type Calls<L extends AnyActorLogic> = {

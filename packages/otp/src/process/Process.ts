@@ -58,7 +58,7 @@ import {
   wake,
   type Watcher
 } from "../kernel/index.ts"
-import { addressOf, cellAt } from "./resolveTarget.ts"
+import { addressOf, cellAt } from "./pendingCall.ts"
 import { abortSignalOf, scopeOf } from "./processScope.ts"
 import { Monitor } from "./monitor.ts"
 import { receiveWithin } from "./receive.ts"

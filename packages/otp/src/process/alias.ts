@@ -9,7 +9,7 @@
  */
 import { type ExitReason, inspected, type Name, type Pid, type Target } from "../core/index.ts"
 import { type Cell, cellOf, deliver, type Kernel } from "../kernel/index.ts"
-import { cellAt } from "./resolveTarget.ts"
+import { cellAt } from "./pendingCall.ts"
 import { Monitor } from "./monitor.ts"
 
 export class Alias implements Name<unknown> {

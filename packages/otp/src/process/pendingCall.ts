@@ -1,5 +1,5 @@
 /**
- * A pending request to another process.
+ * A pending request to another process, and the process that a name stands for.
  *
  * Owns the caller's wait: one watcher on the server, one timer, and one resource of the caller.
  *
@@ -17,12 +17,14 @@ import {
   milliseconds,
   type Pid,
   type Target,
-  type Timeout
+  type Timeout,
+  format,
+  isName,
+  type Name
 } from "../core/index.ts"
 import { afterTurn } from "../time/index.ts"
-import { cellAt } from "./resolveTarget.ts"
 import {
-  type Cell,
+  Cell,
   cellOf,
   deliver,
   MailboxTask,
@@ -209,4 +211,17 @@ export class Continuation {
   constructor(term: unknown) {
     this.term = term
   }
+}
+
+/** Returns a target that is an address; throws for any other value. */
+export const addressOf = <M>(target: Target<M>): Name<M> => {
+  if (typeof target === "object" && target !== null && isName(target)) return target
+  throw new TypeError(`${format(target)} is neither a process nor an address: pass a pid or an address`)
+}
+
+/** The process of a pid, living or dead, or the living process of an address. */
+export const cellAt = (target: Target): Cell | undefined => {
+  if (target instanceof Cell) return target
+  const pid = addressOf(target).whereis()
+  return pid === undefined ? undefined : cellOf(pid)
 }

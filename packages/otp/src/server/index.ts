@@ -1,8 +1,7 @@
 /** GenServer and Agent: calls, casts, replies and deadlines. */
 export { scopedServer } from "./scopedServer.ts"
-export { Server } from "./serverLoop.ts"
+export { Server, ServerResult } from "./serverLoop.ts"
 export type { Callbacks } from "./serverLoop.ts"
-export { ServerResult } from "./serverResult.ts"
 export { launchServer, startServer, startServerEffect } from "./startServer.ts"
 export type { ServerOptions, Via } from "./startServer.ts"
 export { stopServer } from "./stopServer.ts"

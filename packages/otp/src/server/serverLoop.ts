@@ -1,5 +1,5 @@
 /**
- * The process of a server: handles one message at a time with a callback, and holds the state in between.
+ * The process of a server: handles one message at a time with a callback, and holds the state in between; the results of the callbacks.
  *
  * Owns the state, the state timeout and the phase. The callbacks interpret the messages and the state.
  *
@@ -44,8 +44,7 @@ import {
   type Settle,
   settleValue
 } from "../process/index.ts"
-import { ServerResult } from "./serverResult.ts"
-import type { Next } from "./serverResult.ts"
+import type { Timeout } from "../core/index.ts"
 
 /** The callbacks of a server, with their types erased. */
 export interface Callbacks {
@@ -310,3 +309,25 @@ const isThrow = ({ reason, thrown }: Failure): boolean => isNoCatch(reason) && r
 /** The reason of a failure. A thrown value that counts as returned is an invalid result. */
 const orBadReturn = (failure: Failure): ExitReason =>
   isThrow(failure) ? new BadReturnValue({ value: failure.thrown }) : failure.reason
+
+/** The action of a server before its next message. */
+type Next = { readonly continue: unknown } | { readonly timeout: Timeout } | "hibernate" | undefined
+
+type ResultKind = "ok" | "ignore" | "reply" | "noreply" | "stop" | "stopReply"
+
+/** One shape for all results, distinguished by `kind`. */
+export class ServerResult<K extends ResultKind = ResultKind, V = unknown> {
+  readonly kind: K
+  readonly state: unknown
+  readonly value: V
+  readonly reason: unknown
+  readonly next: Next
+
+  constructor(kind: K, state: unknown, value: V, reason: unknown, next: Next) {
+    this.kind = kind
+    this.state = state
+    this.value = value
+    this.reason = reason
+    this.next = next
+  }
+}

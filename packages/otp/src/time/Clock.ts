@@ -4,8 +4,7 @@
  * Every timer of a system uses its clock, including those of its machines and fibers. With a test clock, time passes only
  * when the test advances it.
  */
-import { macrotask, settle } from "./macrotask.ts"
-import { TimerQueue, WaitingTimer } from "./timerQueue.ts"
+import { macrotask, settle, TimerQueue, WaitingTimer } from "./timerQueue.ts"
 
 /** Returns the time and runs functions later. */
 export interface Clock {

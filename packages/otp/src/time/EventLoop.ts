@@ -1,7 +1,7 @@
 /**
  * Access to the host's event loop, for code that would otherwise block the thread.
  */
-import { macrotask } from "./macrotask.ts"
+import { macrotask } from "./timerQueue.ts"
 
 /**
  * Runs a function in a later turn of the event loop, so that sockets and timers run before it.

@@ -1,7 +1,7 @@
 /** Clocks, timers, macrotasks and seeded random numbers. */
-export { afterTurn } from "./afterTurn.ts"
 export { live } from "./Clock.ts"
 export type { Clock } from "./Clock.ts"
-export { macrotask } from "./macrotask.ts"
+export { afterTurn } from "./afterTurn.ts"
 export { chancesOf, uuidBy } from "./seededRandom.ts"
 export type { Chances } from "./seededRandom.ts"
+export { macrotask } from "./timerQueue.ts"

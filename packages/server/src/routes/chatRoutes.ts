@@ -3,11 +3,22 @@ import type { ChatRef, LocalChatRef } from "@troupe/chat"
 import { Decision, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
 import { checkDecision, checkName, withAgent } from "../access/index.ts"
-import { type Begins, eventStream, events, json, turnReply, viewOf, viewStream } from "./responses.ts"
+import {
+  type Begins,
+  eventStream,
+  events,
+  json,
+  turnReply,
+  viewOf,
+  viewStream,
+  existing,
+  handled,
+  paramOf,
+  verbOf
+} from "./responses.ts"
 import { type Call, queryOf, refused, type Route } from "../http/index.ts"
 import { type Verb, verbNames, verbs } from "../link/index.ts"
 import { checkedAnswer, checkedLength, nextReply, ownSplice, WirePart, withWriter } from "../wire/index.ts"
-import { existing, handled, paramOf, verbOf } from "./verbRoute.ts"
 
 /** The error text for a message of another shape (CONTENT3). */
 const shapes =

@@ -6,9 +6,8 @@ import { Decision, Permissions } from "@troupe/chat/tools"
 import type { Message } from "@troupe/chat/messages"
 import { ExitReason, type Pid, Process, type System } from "@troupe/otp"
 import * as z from "zod"
-import { type Begins, events, frame, json, lastFrame, turnReply } from "./responses.ts"
+import { type Begins, events, frame, json, lastFrame, turnReply, handled, paramOf, verbOf } from "./responses.ts"
 import type { Call, Route } from "../http/index.ts"
-import { handled, paramOf, verbOf } from "./verbRoute.ts"
 
 const Said = z.strictObject({
   message: z.unknown(),

@@ -4,9 +4,8 @@ import { Codec, type Store } from "@troupe/chat/store"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
 import { withAgent } from "../access/index.ts"
-import { json } from "./responses.ts"
+import { json, handled, paramOf } from "./responses.ts"
 import { type Call, queryOf, type Route } from "../http/index.ts"
-import { handled, paramOf } from "./verbRoute.ts"
 
 const seq = z.int().min(1)
 const limit = z.coerce.number().int().min(1).max(1_000).optional()

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { expectTypeOf, test } from "vitest"
 import type { Route } from "../../src/http/index.ts"
-import { handled } from "../../src/routes/verbRoute.ts"
+import { handled } from "../../src/routes/responses.ts"
 
 const body = z.object({ at: z.number() })
 

@@ -1,7 +1,7 @@
 /** The calls on plain values: the collector, events, threads, the encoder, the data helpers. */
 import * as Event from "../../../../packages/chat/src/events/Event.ts"
 import * as Response from "../../../../packages/chat/src/model/Response.ts"
-import { resolveModel, resolveParams, resolveTools } from "../../../../packages/chat/src/options/callOverlay.ts"
+import { resolveModel, resolveParams, resolveTools } from "../../../../packages/chat/src/options/deferredTools.ts"
 import { reservedHaltReasons } from "../../../../packages/chat/src/values/HandlerResult.ts"
 import { Engine } from "@troupe/chat"
 import { Message, Thread, Usage } from "@troupe/chat/messages"

@@ -1,5 +1,5 @@
 /**
- * One running chart: its active state, its context, and the names of its children.
+ * One running chart: its active state, its context, and its children by name.
  *
  * Owns only data. A transition changes the data and adds effects to a list; it performs none of them. Time does not enter
  * except as the delays of scheduled events.
@@ -11,7 +11,6 @@
  * CSTEP4. The error of a child that no transition handles ends the chart with that error.
  * CSTEP5. A context that was handed out never changes: the next `assign` copies it.
  */
-import type { EventObject } from "xstate"
 import type {
   ActionFunction,
   Args,
@@ -23,9 +22,10 @@ import type {
   Step,
   Transition
 } from "./chartStep.ts"
-import { type ChartChildren, childIn, childrenOf, type ChildStart, withChild, withoutChild } from "./chartChildren.ts"
 import type { ChartTable } from "./chartTable.ts"
 import { EventQueue } from "./eventQueue.ts"
+import type { EventObject } from "xstate"
+import type { HostedActor } from "./hostedActors.ts"
 
 /**
  * An effect of a transition, in order. `effect` and `act` are named actions. `replace` is the end of a child whose id
@@ -400,4 +400,53 @@ export class Chart {
     for (const child of this.children) effects.push({ kind: "stop", child })
     this.#children = undefined
   }
+}
+
+/** The start of a child. The chart keeps it until it stops the child. */
+export interface ChildStart {
+  readonly kind: "start"
+  readonly id: string
+  readonly src: string
+  readonly actor: HostedActor
+  readonly input: unknown
+  /** What the host started; the chart does not use it. */
+  live: LiveChild | undefined
+}
+
+/** A running child. */
+export interface LiveChild {
+  readonly receive: (event: EventObject) => void
+  readonly stop: () => void
+}
+
+type ChartChildren = ChildStart | Map<string, ChildStart> | undefined
+
+/** The children, in the order of their start. */
+const childrenOf = (children: ChartChildren): Iterable<ChildStart> => {
+  if (children instanceof Map) return children.values()
+  return children === undefined ? [] : [children]
+}
+
+/** The child with an id. */
+const childIn = (children: ChartChildren, id: string | undefined): ChildStart | undefined => {
+  if (id === undefined) return undefined
+  if (children instanceof Map) return children.get(id)
+  return children?.id === id ? children : undefined
+}
+
+/** The children with one more, which takes the place of one with its id. */
+const withChild = (children: ChartChildren, child: ChildStart): ChartChildren => {
+  if (children instanceof Map) return children.set(child.id, child)
+  if (children === undefined || children.id === child.id) return child
+  return new Map([
+    [children.id, children],
+    [child.id, child]
+  ])
+}
+
+/** The children without one. */
+const withoutChild = (children: ChartChildren, id: string): ChartChildren => {
+  if (!(children instanceof Map)) return children?.id === id ? undefined : children
+  children.delete(id)
+  return children.size === 0 ? undefined : children
 }
