@@ -218,7 +218,11 @@ const isAsking = (message: Message): boolean =>
  * Whether an input waits to join the turn, and the turn can take it; the second pass, which is one request, cannot. An input comes
  * after the results of open calls.
  */
-export const canSteer = ({ inbox, before, result, turn, firstPass, stopped, record }: ChatContext): boolean =>
+export const canSteer = ({
+  context: { inbox, before, result, turn, firstPass, stopped, record }
+}: {
+  readonly context: ChatContext
+}): boolean =>
   result === undefined &&
   turn?.compacts !== true &&
   record.open === undefined &&
@@ -245,10 +249,10 @@ export const steer = (context: ChatContext): Partial<ChatContext> => {
 }
 
 /** Whether an input that steers begins a chain, whose time is counted anew (CHAIN1). */
-export const renewsTime = (context: ChatContext): boolean =>
+export const renewsTime = ({ context }: { readonly context: ChatContext }): boolean =>
   context.timed &&
   context.record.chain !== undefined &&
-  canSteer(context) &&
+  canSteer({ context }) &&
   Inbox.steering(context.inbox).some((turn) => !isRuntimeInput(turn))
 
 /** Whether a turn brings results and no answer: a question that the chat asks stays, under its name (MAIL7). */

@@ -146,7 +146,7 @@ const guards = {
   /** REF9 */
   isOfTurn: ({ context, event }: At) =>
     event.type !== "turn.cancel" || event.turn === undefined || event.turn === context.turn?.id,
-  renewsTime: ({ context }: At) => renewsTime(context),
+  renewsTime,
   /** REF10 */
   isOfWait: ({ context, event }: At) => event.type === "wait.cancel" && event.of === context.record.inputs?.at(-1),
   isWaitingInput: ({ context, event }: At) =>
@@ -157,7 +157,7 @@ const guards = {
     before === undefined && inbox.some(({ status }) => status === "withdrawn"),
   decidesTasks: ({ context, event }: At) =>
     decideTasks(as(event, "tasks.decided").decisions, context.record.tasks) !== undefined,
-  canSteer: ({ context }: At) => canSteer(context),
+  canSteer,
   wasRefused: (_: At, output: AdapterStreamOutput) => output.type === "refused",
   mustCompact: ({ context: { facts } }: At, output: AdapterStreamOutput) =>
     facts.compacting !== undefined &&
@@ -188,9 +188,9 @@ const guards = {
   handsOver: ({ event }: At) => event.type === "step.ended" && event.handoff !== undefined,
   mustTime: ({ context: { timed, facts } }: At) => !timed && facts.timeMs !== undefined,
   isTimed: ({ context }: At) => context.timed,
-  mustBegin: ({ context }: At) => mustBegin(context),
-  mustAnnounce: ({ context }: At) => mustAnnounce(context),
-  mustReport: ({ context }: At) => mustReport(context),
+  mustBegin,
+  mustAnnounce,
+  mustReport,
   isRefused: ({ context: { until, result, refusal } }: At) =>
     until !== undefined && refusal !== undefined && result === undefined
 }

@@ -137,7 +137,8 @@ const judged = (context: ChatContext, event: StepEnded): Partial<ChatContext> =>
   const terminal = event.terminal === undefined ? undefined : original(event.terminal)
   if (terminal === undefined) return said
   const after = { ...context, now, stopped, record: judgedRecord }
-  const goesOn = terminal.reason === "completed" ? canSteer(after) : stopped === undefined && followsHalt(context)
+  const goesOn =
+    terminal.reason === "completed" ? canSteer({ context: after }) : stopped === undefined && followsHalt(context)
   if (goesOn && event.mayContinue) return said
   if (firstPass === undefined && hasTwoPasses(facts.finalize, thread) && isFollowed(terminal)) {
     if (event.spent !== undefined) return { ...said, ...ended(after, original(event.spent)) }

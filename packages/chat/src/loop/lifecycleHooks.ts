@@ -35,7 +35,7 @@ type EndEvent = "Stop" | "StopFailure" | "SessionEnd"
 const has = ({ facts }: ChatContext, event: LifecycleEvent): boolean => facts.hooks.includes(event)
 
 /** Whether hooks are due for the process's first turn, or for a user message. */
-export const mustBegin = (context: ChatContext): boolean => {
+export const mustBegin = ({ context }: { readonly context: ChatContext }): boolean => {
   const { facts, notified, result, stopped } = context
   if (facts.hooks.length === 0 || result !== undefined || stopped !== undefined) return false
   if (!notified.started && has(context, "SessionStart")) return true
@@ -43,11 +43,11 @@ export const mustBegin = (context: ChatContext): boolean => {
 }
 
 /** Whether hooks are due for the next request. */
-export const mustAnnounce = (context: ChatContext): boolean =>
+export const mustAnnounce = ({ context }: { readonly context: ChatContext }): boolean =>
   !context.notified.announced && (has(context, "PreIteration") || has(context, "ChatParams"))
 
 /** Whether hooks are due for the end of the turn. */
-export const mustReport = (context: ChatContext): boolean =>
+export const mustReport = ({ context }: { readonly context: ChatContext }): boolean =>
   !context.notified.reported && context.facts.hooks.length > 0 && endings(context).length > 0
 
 /** The end events that have hooks; for a run that was refused at once, `SessionEnd` only. */
@@ -116,7 +116,7 @@ export const dueHooks = (context: ChatContext): DueHooks => {
   const { record, before, notified, steps, firstPass, result, refusal, stopped } = context
   const { thread, lastHaltedReason } = record
   const at = { turn: context.turn?.id ?? "", agent: record.agent?.name, thread }
-  if (mustBegin(context)) {
+  if (mustBegin({ context })) {
     const started = notified.started ? undefined : (before?.thread ?? thread)
     return { due: "begin", ...at, started, prompts: notified.prompted ? [] : promptsOf(context) }
   }

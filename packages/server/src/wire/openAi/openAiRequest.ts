@@ -41,18 +41,44 @@ const Said = z.discriminatedUnion("role", [
 ])
 type Said = z.infer<typeof Said>
 
+/** The fields of a function in both APIs, beside its name. */
+export const functionFields = {
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish()
+}
+
+/** Why a parameter is refused that would change the answer. */
+export const unsupported = "is not supported here; leave it out"
+
+/** A parameter that may be given as `null` only. */
+export const nothing = z.null(unsupported).optional()
+
+const JsonSchema = z.looseObject({
+  name: z.string(),
+  schema: z.record(z.string(), z.unknown()).optional(),
+  strict: z.boolean().nullish()
+})
+type JsonSchema = z.infer<typeof JsonSchema>
+
+/** The format of an answer, where that of a JSON schema has these fields. */
+export const formatFields = <Fields extends z.ZodRawShape>(fields: Fields) =>
+  z
+    .discriminatedUnion("type", [
+      z.looseObject({ type: z.literal("text") }),
+      z.looseObject({ type: z.literal("json_object") }),
+      z.looseObject({ type: z.literal("json_schema"), ...fields })
+    ])
+    .nullish()
+
 const FunctionTool = z.looseObject({
   type: z.literal("function"),
   function: z.looseObject({
     name: z.string(),
-    description: z.string().nullish(),
-    parameters: z.record(z.string(), z.unknown()).nullish(),
-    strict: z.boolean().nullish()
+    ...functionFields
   })
 })
 
-const unsupported = "is not supported here; leave it out"
-const nothing = z.null(unsupported).optional()
 const no = z.literal(false, unsupported).nullish()
 
 /** The body of `POST /v1/chat/completions`. An unsupported option that would change the answer is refused by name. */
@@ -78,20 +104,7 @@ export const OpenAiRequest = z.looseObject({
       z.looseObject({ type: z.literal("function"), function: z.looseObject({ name: z.string() }) })
     ])
     .nullish(),
-  response_format: z
-    .discriminatedUnion("type", [
-      z.looseObject({ type: z.literal("text") }),
-      z.looseObject({ type: z.literal("json_object") }),
-      z.looseObject({
-        type: z.literal("json_schema"),
-        json_schema: z.looseObject({
-          name: z.string(),
-          schema: z.record(z.string(), z.unknown()).optional(),
-          strict: z.boolean().nullish()
-        })
-      })
-    ])
-    .nullish(),
+  response_format: formatFields({ json_schema: JsonSchema }),
   metadata: z.record(z.string(), z.unknown()).nullish(),
   n: z.literal(1, "must be 1").nullish(),
   logprobs: no,
@@ -169,10 +182,28 @@ export const oneCallAtATime = (request: {
 }): { readonly parallelToolCalls?: false } =>
   request.parallel_tool_calls === false ? { parallelToolCalls: false } : {}
 
-/** The options of a run. */
+type Shared = "temperature" | "maxTokens" | "toolChoice" | "responseFormat"
+
+/** The options of a run, of the values that a request of either API has. What is `null` or `undefined` is left out. */
+export const runOptions = (
+  tools: ReadonlyArray<Tool.Tool>,
+  providerOptions: object,
+  options: { readonly [Option in Shared]: ChatOptions[Option] | null }
+): ChatOptions => {
+  const provided = present(providerOptions)
+  return {
+    ...(tools.length > 0 && { tools }),
+    ...present(options),
+    ...(Object.keys(provided).length > 0 && { providerOptions: provided })
+  }
+}
+
+const present = (values: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null))
+
+/** The options of a run of chat completions. */
 export const optionsOf = (request: OpenAiRequest, tools: ReadonlyArray<Tool.Tool>): ChatOptions => {
   const { temperature, tool_choice: choice, response_format: format, stop } = request
-  const maxTokens = request.max_completion_tokens ?? request.max_tokens
   const more = {
     topP: request.top_p,
     seed: request.seed,
@@ -182,25 +213,22 @@ export const optionsOf = (request: OpenAiRequest, tools: ReadonlyArray<Tool.Tool
     stopSequences: typeof stop === "string" ? [stop] : stop,
     ...oneCallAtATime(request)
   }
-  const providerOptions = Object.fromEntries(
-    Object.entries(more).filter(([, value]) => value !== undefined && value !== null)
-  )
-  return {
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(typeof temperature === "number" ? { temperature } : {}),
-    ...(typeof maxTokens === "number" ? { maxTokens } : {}),
-    ...(Object.keys(providerOptions).length === 0 ? {} : { providerOptions }),
-    ...(choice === null || choice === undefined
-      ? {}
-      : { toolChoice: typeof choice === "string" ? choice : { name: choice.function.name } }),
-    ...(format === null || format === undefined ? {} : { responseFormat: formatOf(format) })
-  }
+  return runOptions(tools, more, {
+    temperature,
+    maxTokens: request.max_completion_tokens ?? request.max_tokens,
+    toolChoice: typeof choice === "object" && choice !== null ? { name: choice.function.name } : choice,
+    responseFormat: format?.type === "json_schema" ? schemaFormat(format.json_schema) : format && { type: format.type }
+  })
 }
 
-const formatOf = (
-  format: NonNullable<OpenAiRequest["response_format"]>
-): NonNullable<ChatOptions["responseFormat"]> => {
-  if (format.type !== "json_schema") return { type: format.type }
-  const { name, schema = {}, strict } = format.json_schema
-  return { type: "json_schema", name, schema, ...(typeof strict === "boolean" ? { strict } : {}) }
-}
+/** The format of an answer by a JSON schema. */
+export const schemaFormat = ({
+  name,
+  schema = {},
+  strict
+}: JsonSchema): NonNullable<ChatOptions["responseFormat"]> => ({
+  type: "json_schema",
+  name,
+  schema,
+  ...(typeof strict === "boolean" && { strict })
+})

@@ -5,7 +5,15 @@ import * as z from "zod"
 import { HttpError } from "../../errors/index.ts"
 import { longestId } from "./responseIds.ts"
 import { manualTool } from "../index.ts"
-import { oneCallAtATime } from "./openAiRequest.ts"
+import {
+  formatFields,
+  functionFields,
+  nothing,
+  oneCallAtATime,
+  runOptions,
+  schemaFormat,
+  unsupported
+} from "./openAiRequest.ts"
 
 const Part = z.looseObject({
   type: z.string(),
@@ -43,13 +51,8 @@ export const InputItems = z.array(Item)
 const FunctionTool = z.looseObject({
   type: z.literal("function", "only function tools are served here"),
   name: z.string().min(1).max(256),
-  description: z.string().nullish(),
-  parameters: z.record(z.string(), z.unknown()).nullish(),
-  strict: z.boolean().nullish()
+  ...functionFields
 })
-
-const unsupported = "is not supported here; leave it out"
-const nothing = z.null(unsupported).optional()
 
 /** The body of `POST /v1/responses`. An unsupported option that would change the answer is refused by name. */
 export const ResponsesRequest = z.looseObject({
@@ -68,18 +71,11 @@ export const ResponsesRequest = z.looseObject({
   reasoning: z.looseObject({ effort: z.string().max(16).nullish(), summary: z.string().max(16).nullish() }).nullish(),
   text: z
     .looseObject({
-      format: z
-        .discriminatedUnion("type", [
-          z.looseObject({ type: z.literal("text") }),
-          z.looseObject({ type: z.literal("json_object") }),
-          z.looseObject({
-            type: z.literal("json_schema"),
-            name: z.string(),
-            schema: z.record(z.string(), z.unknown(), "must be a JSON schema, as an object"),
-            strict: z.boolean().nullish()
-          })
-        ])
-        .nullish()
+      format: formatFields({
+        name: z.string(),
+        schema: z.record(z.string(), z.unknown(), "must be a JSON schema, as an object"),
+        strict: z.boolean().nullish()
+      })
     })
     .nullish(),
   tools: z.array(FunctionTool).max(128).nullish(),
@@ -124,32 +120,17 @@ export const responsesToolsOf = ({ tools }: ResponsesRequest, taken: ReadonlySet
   (tools ?? []).map((tool) => manualTool(tool, taken))
 
 /** The options of a turn, without its instructions. */
-export const responsesOptionsOf = (request: ResponsesRequest, tools: ReadonlyArray<Tool.Tool>) => {
-  const { temperature, tool_choice: choice, text, max_output_tokens: maxTokens, top_p: topP, reasoning } = request
-  const effort = reasoning?.effort
-  const providerOptions = {
-    ...(typeof topP === "number" ? { topP } : {}),
-    ...oneCallAtATime(request),
-    ...(typeof effort === "string" ? { reasoning: effort } : {})
-  }
-  const format = text?.format
+export const responsesOptionsOf = (request: ResponsesRequest, tools: ReadonlyArray<Tool.Tool>): ChatOptions => {
+  const { temperature, tool_choice: choice, max_output_tokens: maxTokens, top_p: topP, reasoning } = request
+  const more = { topP, ...oneCallAtATime(request), reasoning: reasoning?.effort }
+  const format = request.text?.format
   return {
     includeRawChunks: true,
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(typeof temperature === "number" ? { temperature } : {}),
-    ...(typeof maxTokens === "number" ? { maxTokens } : {}),
-    ...(Object.keys(providerOptions).length === 0 ? {} : { providerOptions }),
-    ...(choice === null || choice === undefined
-      ? {}
-      : { toolChoice: typeof choice === "string" ? choice : { name: choice.name } }),
-    ...(format === null || format === undefined ? {} : { responseFormat: formatOf(format) })
+    ...runOptions(tools, more, {
+      temperature,
+      maxTokens,
+      toolChoice: typeof choice === "object" && choice !== null ? { name: choice.name } : choice,
+      responseFormat: format?.type === "json_schema" ? schemaFormat(format) : format && { type: format.type }
+    })
   }
-}
-
-type Format = NonNullable<NonNullable<ResponsesRequest["text"]>["format"]>
-
-const formatOf = (format: Format): NonNullable<ChatOptions["responseFormat"]> => {
-  if (format.type !== "json_schema") return { type: format.type }
-  const { name, schema, strict } = format
-  return { type: "json_schema", name, schema, ...(typeof strict === "boolean" ? { strict } : {}) }
 }
