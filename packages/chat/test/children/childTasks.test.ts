@@ -17,7 +17,7 @@ import { tool } from "../../src/tool/functionTool.ts"
 import type { Tool, ToolContext } from "../../src/tool/toolContract.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import type { Request } from "../../src/model/Request.ts"
-import type { Script } from "../../src/adapter/fakeScript.ts"
+import type { Script } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 
