@@ -44,6 +44,10 @@ export const describeCall = (call: AnsweredCall, folder: string): string => {
       return `The slow job is done: it ${outcome.text}.`
     case "weather":
       return outcome.text
+    case "scout":
+      return "The scout is on its way, in the background. Ask the scout how far it is, or send the scout elsewhere."
+    case "tell":
+      return `Your message to the scout is ${JSON.stringify(jsonObject(outcome.text)?.["receipt"] ?? outcome.text)}.`
     case "research":
       return `The researcher for “${argument(call, "input")}” says: ${outcome.text}`
     default:

@@ -2,5 +2,5 @@
 export { outcomeOf } from "./answers.ts"
 export { scriptedModel } from "./scriptedModel.ts"
 export { proposals, type Suggestion, suggestions } from "./suggestions.ts"
-export { agents, research } from "./team.ts"
+export { agents, team } from "./team.ts"
 export { type Progress, tools } from "./tools.ts"

@@ -238,7 +238,30 @@ const team: Rule = {
   }
 }
 
+const scout: Rule = {
+  matches: (clause) => /^(?:scout|explore)\s/i.test(clause),
+  calls: (clause) => {
+    const place = /^\w+\s+(.+?)(?:\s+in the background)?$/i.exec(clause)?.[1] ?? "Oslo"
+    return [{ name: "scout", arguments: { input: `Scout ${place}.` } }]
+  }
+}
+
+const toScout = (message: string): ReadonlyArray<PlannedCall> => [{ name: "tell", arguments: { to: "scout", message } }]
+
+const state: Rule = {
+  matches: (clause) => /^ask the scout\b/i.test(clause),
+  calls: () => toScout("How far are you?")
+}
+
+const send: Rule = {
+  matches: (clause) => /^send the scout to\s/i.test(clause),
+  calls: (clause) => toScout(`Look at ${clause.replace(/^send the scout to\s+/i, "")} instead.`)
+}
+
 const rules: ReadonlyArray<Rule> = [
+  scout,
+  state,
+  send,
   team,
   search,
   read,

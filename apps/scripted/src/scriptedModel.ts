@@ -10,6 +10,7 @@ import { Message, type ToolCall } from "@troupe/chat/messages"
 import type { Adapter, Request } from "@troupe/chat/models"
 import { type AnsweredCall, describeCall, foundPaths, outcomeOf } from "./answers.ts"
 import { plan, type PlannedCall } from "./planner.ts"
+import { ofScout, scouted } from "./scoutScript.ts"
 import { suggestions } from "./suggestions.ts"
 import { researched } from "./teamScript.ts"
 
@@ -54,7 +55,11 @@ export interface Reply {
 
 /** The model's answer to a request. */
 export const respond = (request: Pick<Request, "messages" | "tools">, folder: string): Reply => {
+  const scout = scouted(request.messages)
+  if (scout !== undefined) return { text: scout.text, calls: numbered(scout.calls, request.messages) }
   const turn = readTurn(request.messages)
+  const aboutScout = ofScout(turn.asked)
+  if (aboutScout !== undefined) return { text: aboutScout, calls: [] }
   const known = new Set(request.tools.map((declared) => declared.name))
   const results = turn.steps.flat().map(({ content }) => saidBy(content))
   const notes = researched(turn.asked, turn.answer === undefined ? results : [turn.answer])

@@ -18,6 +18,9 @@ export const suggestions: ReadonlyArray<Suggestion> = [
   { text: "Search for main and read it", shows: "Two steps", tool: "search_files" },
   { text: "Crash a tool and look at the weather in Rome", shows: "A crash: no other call stops" },
   { text: "Research Oslo with the team", shows: "Two sub-agents, one of which asks" },
+  { text: "Scout Oslo in the background", shows: "An agent that works while you talk, and asks you" },
+  { text: "Ask the scout how far it is", shows: "A message to an agent that works, and its answer" },
+  { text: "Send the scout to Bergen", shows: "A correction of an agent that works" },
   { text: "Tell me a long story", shows: "A long reply: cancel it, kill it" }
 ]
 

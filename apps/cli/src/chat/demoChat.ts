@@ -10,13 +10,13 @@
  *
  * @module
  */
-import { Troupe } from "@troupe/chat"
+import { type LocalChatRef, Troupe } from "@troupe/chat"
 import { SessionError, ValidationError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
 import { Observer, type Pid, Process, System } from "@troupe/otp"
-import { agents, type Progress, research, tools as own } from "@troupe/scripted"
+import { agents, type Progress, team, tools as own } from "@troupe/scripted"
 import { argumentText, type LiveCall } from "../output/index.ts"
 import { startFileServer } from "./fileServer.ts"
 
@@ -79,7 +79,7 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
   const system = System.make({ name: "demo", onCrash: (report) => onNotice(`crash: ${report.message.split("\n")[0]}`) })
   const files = folder === undefined ? undefined : await startFileServer(system, folder)
   if (files?.started === false) onNotice(`no files: ${files.reason}`)
-  const tools = [...(files?.started === true ? files.tools : []), ...own, research]
+  const tools = [...(files?.started === true ? files.tools : []), ...own, ...team]
   const timeouts = new Map(tools.map((tool) => [tool.name, tool.timeoutMs ?? toolTimeoutMs]))
   const troupe = await Troupe.start({
     adapter,
@@ -101,6 +101,7 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
     }
     if (toolCalls.length === 0) reported.clear()
   })
+  void reportAgents(chat, onNotice)
   const elapsed = (startedAt: number | undefined): number =>
     startedAt === undefined ? 0 : system.clock.now() - startedAt
 
@@ -179,6 +180,29 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
       await troupe.stop()
       await System.stop(system)
     }
+  }
+}
+
+/** Reports the messages, the questions and the results of agents in the background, until the chat ends. */
+const reportAgents = async (chat: LocalChatRef, report: (text: string) => void): Promise<void> => {
+  const asked = new Set<string>()
+  const leave = chat.subscribe(({ context: { pendingApprovals } }) => {
+    for (const { task, toolCall, agent, reason } of pendingApprovals) {
+      if (task === undefined || asked.has(toolCall.id)) continue
+      asked.add(toolCall.id)
+      report(`${agent ?? "an agent"} asks: ${reason}`)
+    }
+  })
+  try {
+    for await (const item of chat.attach()) {
+      if (item.type !== "event" || item.event.type !== "chat_completed") continue
+      const { thread, finalResponse } = item.event.result
+      const input = thread.messages.findLast(({ role }) => role === "user")
+      const isOfAgent = input?.metadata?.["from"] ?? input?.metadata?.["task"]
+      if (isOfAgent !== undefined && finalResponse !== undefined) report(finalResponse.outputText)
+    }
+  } finally {
+    leave.unsubscribe()
   }
 }
 

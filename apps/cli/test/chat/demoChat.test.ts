@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { Message } from "@troupe/chat/messages"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { scriptedModel } from "@troupe/scripted"
 import { runCommand } from "../../src/chat/commands.ts"
 import { startDemoChat } from "../../src/chat/demoChat.ts"
@@ -82,6 +82,27 @@ test("a team works side by side, shows its work, and goes on with the answer of 
   const answer = demo.messages().slice(-1).map(Message.text)
   expect(answer).toEqual([expect.stringContaining("The researcher for “Research the weather in Oslo.” says")])
   expect(answer).toEqual([expect.stringContaining("tomorrow, for two")])
+  await demo.stop()
+})
+
+test("a scout in the background says how far it is, goes where it is sent, asks a person, and reports the corrected result", async () => {
+  const notices: Array<string> = []
+  const adapter = scriptedModel({ folder: import.meta.dirname, wordDelayMs: 0 })
+  const demo = await startDemoChat({ adapter, folder: undefined, onNotice: (text) => notices.push(text) })
+  const noticed = (text: RegExp) =>
+    vi.waitFor(() => expect(notices).toContainEqual(expect.stringMatching(text)), { timeout: 20_000 })
+  const last = () => demo.messages().slice(-1).map(Message.text)
+  for await (const _event of demo.send("scout Oslo in the background"));
+  expect(last()).toEqual([expect.stringContaining("The scout is on its way")])
+  for await (const _event of demo.send("ask the scout how far it is"));
+  expect(last()).toEqual(['Your message to the scout is "pending".'])
+  await noticed(/^The scout says: I have looked at \d places of Oslo, and go on\.$/u)
+  for await (const _event of demo.send("send the scout to Bergen"));
+  await noticed(/^scout asks: Who comes to Bergen, and for how long\?$/u)
+  expect(demo.waitsForAnswer()).toBe(true)
+  for await (const _event of demo.send("two of us, for a day"));
+  await noticed(/^The scout is back: My notes on Bergen: .*“two of us, for a day”\.$/u)
+  expect(demo.waitsForAnswer()).toBe(false)
   await demo.stop()
 })
 

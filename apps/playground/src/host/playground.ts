@@ -9,7 +9,7 @@ import { Memory } from "@troupe/chat/memory"
 import type { Store } from "@troupe/chat/store"
 import type { ToolExecutor } from "@troupe/chat/tools"
 import { System } from "@troupe/otp"
-import { agents, research, tools } from "@troupe/scripted"
+import { agents, team, tools } from "@troupe/scripted"
 import { Server } from "@troupe/server"
 import { type Listening, listen } from "@troupe/server/Node"
 import { startHotel } from "./hotel.ts"
@@ -42,7 +42,7 @@ export interface Playground {
 /** The options of the playground's Troupe, with any model and store. */
 export const conversations: Omit<TroupeOptions, "adapter" | "store"> = {
   name: "playground",
-  tools: [...tools, research, Memory.remember(), Memory.recall(), Memory.forget()],
+  tools: [...tools, ...team, Memory.remember(), Memory.recall(), Memory.forget()],
   agents,
   drainMs: 500,
   permissions: { mode: "acceptEdits", ask: () => ({ type: "suspend" }) }

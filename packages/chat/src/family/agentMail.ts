@@ -224,7 +224,7 @@ interface Answering {
 
 /**
  * The last text after the message of this input, and before the next message of a user. A reply that was interrupted is none: the next turn
- * has the answer.
+ * has the answer. Messages that were read together have one reply.
  */
 const replyTo = (messages: ReadonlyArray<Message>, input: string): string | undefined => {
   let at = messages.findLastIndex(({ role, metadata }) => role === "user" && inputIn(metadata) === input)
@@ -235,7 +235,7 @@ const replyTo = (messages: ReadonlyArray<Message>, input: string): string | unde
     const whole = replies.filter(({ metadata }) => metadata?.["interrupted"] !== true)
     const answer = whole.map(text).findLast((said) => said.trim() !== "")
     if (answer !== undefined) return answer
-    if (whole.length === replies.length) return undefined
+    if (replies.length > 0 && whole.length === replies.length) return undefined
   }
   return undefined
 }

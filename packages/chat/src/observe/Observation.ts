@@ -14,6 +14,7 @@
 import { Observer, Process } from "@troupe/otp"
 import { ValidationError } from "../errors/index.ts"
 import { chatAt, livingChatsOf, type RunningTroupe } from "../troupe/index.ts"
+import { agentMessagesOf } from "./agentMessages.ts"
 import { processSight } from "./processDetail.ts"
 import { type CallOf, type ChatOf, observed } from "./processTree.ts"
 import { timelineSight } from "./turnTimeline.ts"
@@ -92,7 +93,7 @@ export const make = (troupe: RunningTroupe, { maxProcesses = 500 }: ObservationO
     const calls = living.get(parent)?.chat.state.toolCalls
     return calls?.find(({ id }) => id === call)?.pid
   }
-  const of = { chat: chatOf, call: callOf }
+  const of = { chat: chatOf, call: callOf, messages: (chat: string) => agentMessagesOf(living.get(chat)?.chat.context) }
   const processes = new Map<string, Watched<ProcessDetail>>()
   const timelines = new Map<string, Watched<Timeline>>()
   return {

@@ -22,10 +22,22 @@ export interface ProcessNode {
   readonly restarts?: number | undefined
   /** The chat it belongs to. */
   readonly chat?: string | undefined
+  /** The newest five messages that other agents sent the chat whose process it is, the oldest first. */
+  readonly agentMessages?: ReadonlyArray<AgentMessage> | undefined
   /** The processes that it started. */
   readonly children: ReadonlyArray<ProcessNode>
   /** How many of its descendants are left out here. */
   readonly hidden?: number | undefined
+}
+
+/** A message of an agent. */
+interface AgentMessage {
+  /** The chat of the agent that sent it. */
+  readonly from: string
+  /** `tell` or `ask`. */
+  readonly kind: string
+  /** Its beginning. */
+  readonly text: string
 }
 
 /** The process tree at one time. */

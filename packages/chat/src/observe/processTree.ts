@@ -1,6 +1,7 @@
 /**
  * The process tree of a system as plain data; unchanged parts are the same objects.
  *
+ * OBSERVE7. The process of a chat has the newest messages that other agents sent the chat, in its thread or its inbox, with their senders.
  * OBSERVE6. The chat of a sub-agent is drawn below the call that it works for, while the tree has the call. Its supervisor stays where
  *           it is.
  */
@@ -14,6 +15,9 @@ export type ChatOf = (pid: Pid) => string | undefined
 
 /** Returns the process of the call that a chat works for, if it is a child whose call runs. */
 export type CallOf = (chat: string) => Pid | undefined
+
+/** Returns the messages of other agents in a chat (OBSERVE7). */
+export type MessagesOf = (chat: string) => ProcessNode["agentMessages"]
 
 /** The data of a process, without its children. */
 export const plainLook = (
@@ -40,7 +44,7 @@ const cut = (label: string): string =>
 export const observed = (
   system: System.System,
   maxProcesses: number,
-  of: { readonly chat: ChatOf; readonly call: CallOf },
+  of: { readonly chat: ChatOf; readonly call: CallOf; readonly messages: MessagesOf },
   before: Observed | undefined
 ): Observed => {
   const { processes, crashes, restarts } = Observer.counts(system)
@@ -62,7 +66,7 @@ export const observed = (
 /** The nodes as data. `calls` gets the call of each child, both by the texts of their pids. */
 const plainNodes = (
   nodes: ReadonlyArray<Observer.Node>,
-  of: { readonly chat: ChatOf; readonly call: CallOf },
+  of: { readonly chat: ChatOf; readonly call: CallOf; readonly messages: MessagesOf },
   calls: Map<string, string>,
   above?: string
 ): ReadonlyArray<ProcessNode> =>
@@ -72,8 +76,10 @@ const plainNodes = (
     if (call !== undefined) calls.set(node.pid.toString(), call.toString())
     const chat = own ?? above
     const { children, hidden } = node
+    const agentMessages = own === undefined ? undefined : of.messages(own)
     return {
       ...plainLook(node, chat),
+      ...(agentMessages !== undefined && { agentMessages }),
       children: plainNodes(children, of, calls, chat),
       ...(hidden !== undefined && { hidden })
     }

@@ -2,6 +2,7 @@ import { Clock, Process, System } from "@troupe/otp"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import * as Fake from "../../src/adapter/Fake.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
+import { message } from "../../src/agents/messageTools.ts"
 import { subagent } from "../../src/agents/subagentTool.ts"
 import * as Observation from "../../src/observe/Observation.ts"
 import { make } from "../../src/tool/Tool.ts"
@@ -172,6 +173,29 @@ describe("a sub-agent", () => {
     expect(again?.id).not.toBe(found?.id)
     await chat.cancel()
     await turn.result()
+  })
+
+  test("OBSERVE7 the process of a chat has the message that a sub-agent sent it, with the sender, until the chat ends", async () => {
+    const research = Fake.make({ scripts: [calls(["tell", { to: "parent", message: "Look left" }]), says("found")] })
+    troupe = await started([calls(["research", { input: "dig" }]), says("done")], {
+      tools: [subagent("research")],
+      agents: { research: { adapter: research, tools: [message()] } }
+    })
+    const chat = await troupe.chat("c1")
+    const { tree } = Observation.make(troupe)
+    tree.subscribe(() => {})
+    await chat.send("go").result()
+    await clock.advance(200)
+    const seen = () => all(tree.getState()?.tree).filter(({ agentMessages }) => agentMessages !== undefined)
+    const found = seen()
+    expect(found).toMatchObject([
+      {
+        chat: "c1",
+        agentMessages: [{ from: expect.stringMatching(/^c1\/~\/research-/), kind: "tell", text: "Look left" }]
+      }
+    ])
+    await clock.advance(200)
+    expect(seen()[0]).toBe(found[0])
   })
 
   test("in the background works below its task, which is below the Troupe, and whose process is shown", async () => {

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { render } from "@testing-library/react"
 import { askUser, Fake, tool, Troupe } from "@troupe/chat"
+import { Agents } from "@troupe/chat/agents"
 import { Compaction } from "@troupe/chat/compaction"
 import { type Permissions, Tool } from "@troupe/chat/tools"
 import { act, createElement, type FunctionComponent, memo, StrictMode, useLayoutEffect } from "react"
@@ -50,6 +51,42 @@ describe.each([
     await until(() => shown.now?.status === "completed", frames)
     expect(textOf(shown.now)).toEqual(["user: Hello", "assistant: Hi there"])
     expect(shown.now).toMatchObject({ partial: { text: "" }, haltedReason: "completed", error: undefined })
+  })
+
+  test("AGENTMSG1 what an agent told the chat is shown with its sender, and what the chat told has its receipt", async () => {
+    const call = (id: string, name: string, args: Record<string, string>): Fake.Script => [
+      { toolCall: { id, name, arguments: args } },
+      { finish: "tool_calls" }
+    ]
+    const says = (text: string): Fake.Script => [{ text }, { finish: "stop" }]
+    const look = { to: "parent", message: "Look left" }
+    const { link } = await system({
+      adapter: Fake.make({
+        scripts: [
+          call("c0", "research", { input: "Dig" }),
+          call("c1", "tell", { to: "research", message: "Thanks" }),
+          says("Done."),
+          says("Noted."),
+          says("Noted.")
+        ]
+      }),
+      tools: [Agents.subagent("research"), Agents.message()],
+      agents: {
+        research: {
+          adapter: Fake.make({ scripts: [call("k0", "tell", look), says("Found it."), says("Gladly.")] }),
+          tools: [Agents.message()]
+        }
+      }
+    })
+    const { shown, Page } = showing()
+    render(createElement(TroupeProvider, { link }, createElement(Page)))
+    await until(() => shown.now?.connection === "open", frames)
+    await shown.now?.send("Go")
+    await until(() => shown.now?.messages.some(({ content }) => content === "Done.") === true, frames)
+    const told = shown.now?.messages.find(({ metadata }) => metadata?.["from"] !== undefined)
+    expect(told?.metadata).toMatchObject({ from: { chat: expect.stringMatching(/^c1\/~\/research-/), kind: "tell" } })
+    expect(told?.content).toMatch(/^The agent research-\w+ says:\nLook left$/)
+    expect(textOf(shown.now)).toContain('tool: {"receipt":"pending","to":"research"}')
   })
 
   test("BLOBREF2 a page never holds the bytes of a tool's image", async () => {

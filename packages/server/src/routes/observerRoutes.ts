@@ -76,7 +76,12 @@ const nameOf = (inner: string, call: Call): string => {
 const isOthers = (name: string, { troupe }: Call): boolean => name.includes("/") || troupe.isAlive(name)
 
 const namedAll = (nodes: ReadonlyArray<Observation.ProcessNode>, call: Call): ReadonlyArray<Observation.ProcessNode> =>
-  nodes.map((node) => named({ ...node, children: namedAll(node.children, call) }, call))
+  nodes.map(({ agentMessages, ...node }) => ({
+    ...named({ ...node, children: namedAll(node.children, call) }, call),
+    ...(agentMessages !== undefined && {
+      agentMessages: agentMessages.map((one) => ({ ...one, from: nameOf(one.from, call) }))
+    })
+  }))
 
 const tree = async (call: Call): Promise<Response> => {
   const { cluster } = call

@@ -1,6 +1,7 @@
 /**
  * Code that all protocols share: replies, updates of tool calls, server-sent events and the content that clients send.
  */
+export { agentMessages, senderOf } from "./agentMessages.ts"
 export { CallUpdates } from "./callUpdates.ts"
 export type { CallNews } from "./callUpdates.ts"
 export {

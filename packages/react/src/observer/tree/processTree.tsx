@@ -11,7 +11,7 @@ import { type CSSProperties, type KeyboardEvent, useEffect, useLayoutEffect, use
 import { bytes, count, plural } from "../../format/index.ts"
 import { Surface, useTrouble, useWatched } from "../parts/index.ts"
 import { reveal } from "./reveal.ts"
-import { titledLabel } from "./titledLabel.ts"
+import { nameOfAgent, titledLabel } from "./titledLabel.ts"
 import { type ShownRow, useGhosts } from "./treeGhosts.ts"
 import { processWork, type Work } from "./work.ts"
 import { moveOf, rowsOf, typedTo } from "./treeRows.ts"
@@ -227,6 +227,18 @@ interface CellsProps {
   readonly onTurn?: () => void
 }
 
+/** Which agent sent the last message; the title has the newest ones. */
+const MessageBadge = ({ messages }: { readonly messages: NonNullable<Observation.ProcessNode["agentMessages"]> }) => {
+  const lines = messages.map(
+    ({ from, kind, text }) => `${nameOfAgent(from)} ${kind === "ask" ? "asks" : "tells"}: ${text}`
+  )
+  return (
+    <span className="tro-badge" data-tone="accent" title={lines.join("\n")}>
+      {lines.at(-1)}
+    </span>
+  )
+}
+
 const Cells = ({ node, naming, isParent, isBack = false, onTurn }: CellsProps) => {
   const work = naming.works?.get(node.id) ?? processWork(node)
   const state = node.status === "suspended" ? node.status : work.state
@@ -248,6 +260,7 @@ const Cells = ({ node, naming, isParent, isBack = false, onTurn }: CellsProps) =
         {work.about !== undefined && <span className="tro-name"> {work.about}</span>}
         {node.name !== undefined && node.name !== node.label && <span className="tro-name"> {node.name}</span>}
       </span>
+      {node.agentMessages?.at(-1) !== undefined && <MessageBadge messages={node.agentMessages} />}
       {isBack && (
         <span className="tro-badge" data-tone="good">
           back

@@ -23,6 +23,14 @@ export interface MessageProps extends PartProps, UndoOptions {
 const canRevise = (verbs: Partial<ReviseVerbs>): verbs is ReviseVerbs =>
   verbs.history !== undefined && verbs.rewind !== undefined && verbs.retry !== undefined && verbs.send !== undefined
 
+/** The agent that sent a message, for people; `undefined` for another message. */
+const agentOf = ({ metadata }: MessageProps["entry"]["message"]): string | undefined => {
+  const sender: unknown = metadata?.["from"]
+  const chat: unknown = typeof sender === "object" && sender !== null ? Reflect.get(sender, "chat") : undefined
+  if (typeof chat !== "string") return undefined
+  return chat.includes("/~/") ? `From the agent ${chat.slice(chat.lastIndexOf("/") + 1)}` : "From the agent above"
+}
+
 /** A message of a person or a model: text, reasoning, calls and sources. It can be copied; a question can be edited, an answer regenerated. */
 export const Message = memo((props: MessageProps): ReactNode => {
   const { entry, verbs, asked, code, children, className, ...undo } = props
@@ -38,7 +46,9 @@ export const Message = memo((props: MessageProps): ReactNode => {
       className={classOf("message", { className })}
       data-role={writer === undefined ? message.role : "writer"}
       data-cut={message.metadata?.["cancelled"] === true || undefined}
-      aria-label={writer === undefined ? (isUser ? "You" : "Model") : `Written by a ${writer.type}`}
+      aria-label={
+        writer === undefined ? (isUser ? "You" : "Model") : (agentOf(message) ?? `Written by a ${writer.type}`)
+      }
     >
       {reasoning === "" ? null : <Reasoning text={reasoning} />}
       {isEdited && revises !== undefined ? (

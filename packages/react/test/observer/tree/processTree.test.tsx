@@ -26,6 +26,27 @@ test("each process is a row that says its level, its place among its siblings, a
   expect(row("Store").textContent).toContain("running812.0 kB")
 })
 
+test("the chat of a sub-agent has its short name, and the row of a chat shows their messages to it", async () => {
+  const agentMessages = [
+    { from: "c1", kind: "ask", text: "How deep?" },
+    { from: "c1/~/writer-0123456789abcdef", kind: "tell", text: "Look left" }
+  ]
+  const child = node({
+    id: "<0.2.0>",
+    label: "Chat c1/~/research-1f3a9c2e77777777",
+    chat: "c1/~/research-1f3a9c2e77777777",
+    agentMessages
+  })
+  const observed = { ...treeWith(), tree: [node({ id: "<0.1.0>", label: "Chat c1", chat: "c1", children: [child] })] }
+  const { link, tree } = observerDouble()
+  tree.put(observed)
+  await show(<ProcessTree link={link} titleOf={(chat) => (chat === "c1" ? "Oslo" : undefined)} />)
+  expect(rowNames()).toEqual([expect.stringContaining("Chat Oslo"), expect.stringContaining("Chat research")])
+  expect(screen.getByText("writer-01234567 tells: Look left").title).toBe(
+    "parent asks: How deep?\nwriter-01234567 tells: Look left"
+  )
+})
+
 test("arrow keys, Home and End lead through the rows, and one row at a time can be reached by Tab", async () => {
   await show(<ProcessTree link={observerDouble().link} />)
   act(() => row("Troupe").focus())

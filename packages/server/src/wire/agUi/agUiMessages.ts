@@ -6,7 +6,17 @@
  */
 import { type ShownSource, urlOfSource } from "../../access/index.ts"
 import { type ContentPart, type Message, Message as Messages } from "@troupe/chat/messages"
-import { isQuestion, isSaid, isStep, messageName, replyName, replyNameOf, stepsOf, storedData } from "../index.ts"
+import {
+  isQuestion,
+  isSaid,
+  isStep,
+  messageName,
+  replyName,
+  replyNameOf,
+  senderOf,
+  stepsOf,
+  storedData
+} from "../index.ts"
 
 /** Ids that belong to a call contain the id of its step: models reuse ids of calls. */
 export const questionId = (step: string, toolCallId: string): string => `${step}.${toolCallId}.question`
@@ -133,7 +143,8 @@ export const agUiMessages = (
       const id = messageName(message, index)
       reply = replyNameOf(message, index)
       step = 0
-      all.push({ id, role: "user", content: agUiContent(message.content) })
+      const sender = senderOf(message)
+      all.push({ id, role: "user", ...(sender && { name: sender.chat }), content: agUiContent(message.content) })
     } else if (message.role === "tool") {
       const { toolCallId } = message
       const content = resultContent(message.content, Messages.text(message), isCurrent)

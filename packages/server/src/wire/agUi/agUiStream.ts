@@ -7,7 +7,7 @@
  */
 import type { Event } from "@troupe/chat/events"
 import { type ContentPart, type Message, Message as Messages, type ToolCall } from "@troupe/chat/messages"
-import { callsOf, childData, compactedData, errorCode, errorText, leftBy } from "../index.ts"
+import { agentMessages, callsOf, childData, compactedData, errorCode, errorText, leftBy } from "../index.ts"
 import {
   activitiesOf,
   agUiMessages,
@@ -301,6 +301,7 @@ export class AgUiStream {
     const { said, behind = [] } = leftBy(event, !this.#inStep) ?? {}
     const isUnsaid = halt?.type === "question" && !this.#hasQuestion
     return [
+      ...(this.#inStep ? messagesIn(event) : []),
       ...(this.#inStep && !this.#hasText ? this.#delta(response.outputText) : []),
       ...(this.#inStep ? this.#filesOf(said) : []),
       ...(said?.toolCalls ?? []).flatMap((call) => this.#notify(call)),
@@ -320,6 +321,10 @@ interface Answer {
   readonly content: string
   readonly parts?: ReadonlyArray<ContentPart> | undefined
 }
+
+/** The messages of agents that the step has read (AGENTMSG1). */
+const messagesIn = (event: Extract<Event, { type: "step_completed" }>): ReadonlyArray<AgUiEvent> =>
+  agentMessages(event).map((value) => ({ type: "CUSTOM", name: "troupe.message", value }))
 
 const whole = (messageId: string, delta: string): ReadonlyArray<AgUiEvent> =>
   delta === ""

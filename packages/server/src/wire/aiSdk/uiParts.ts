@@ -10,6 +10,7 @@ import {
   messageName,
   replyName,
   replyNameOf,
+  senderOf,
   sentMetadata,
   type StepMessages,
   stepsOf,
@@ -100,7 +101,7 @@ export const uiMessages = (
       all.push({
         id,
         role: "user",
-        ...withField(sentMetadata(message)),
+        ...withField(sentMetadata(message) ?? ofAgent(message)),
         parts: withData(message, userParts(message.content))
       })
       name = replyNameOf(message, index)
@@ -108,6 +109,12 @@ export const uiMessages = (
   }
   replied(partial)
   return all
+}
+
+/** The metadata of a message of an agent (AGENTMSG1). */
+const ofAgent = (message: Message.Message): unknown => {
+  const sender = senderOf(message)
+  return sender && { from: sender }
 }
 
 const withField = (metadata: unknown): Pick<UiMessage, "metadata"> => (metadata === undefined ? {} : { metadata })

@@ -15,7 +15,16 @@ import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import type { Outcome } from "@troupe/chat/results"
 import type { PendingApproval } from "@troupe/chat/tools"
-import { childData, compactedData, errorCode, errorText, leftBy, type StepMessages, stepsOf } from "../index.ts"
+import {
+  agentMessages,
+  childData,
+  compactedData,
+  errorCode,
+  errorText,
+  leftBy,
+  type StepMessages,
+  stepsOf
+} from "../index.ts"
 import { type UiChunk, UiBlocks } from "./uiBlocks.ts"
 import type { UiMetadata } from "./uiMetadata.ts"
 import { answerOf, answerState, belowPart, stepParts, type ToolPart, type UiAnswer, type UiPart } from "./uiParts.ts"
@@ -86,13 +95,8 @@ export class UiStream {
 
   /** Sends the state of the chat in place of missed events. The running step is sent again. */
   standing({ messages, approvals, partial }: UiStanding): ReadonlyArray<UiChunk> {
-    const { text, reasoning = "" } = partial
-    return [
-      ...this.#resetStep(),
-      ...this.said(messages, approvals),
-      ...this.#reasoning(reasoning),
-      ...this.#delta(text)
-    ]
+    const whole = [...this.#resetStep(), ...this.said(messages, approvals)]
+    return [...whole, ...this.#reasoning(partial.reasoning ?? ""), ...this.#delta(partial.text)]
   }
 
   push(event: Event): ReadonlyArray<UiChunk> {
@@ -285,6 +289,7 @@ export class UiStream {
       return [...anew, ...asks, ...this.#endStep()]
     }
     return [
+      ...(this.#inStep ? messagesIn(event) : []),
       ...(this.#inStep && !this.#blocks.hasText ? this.#delta(response.outputText) : []),
       ...this.#answersOf(left?.behind ?? []),
       ...cutShort.flatMap(({ id }) =>
@@ -379,6 +384,10 @@ const finishReasons: Readonly<Record<string, string>> = {
 }
 
 /** The data part of an event that no message keeps. */
+/** The messages of agents that the step has read (AGENTMSG1). */
+const messagesIn = (event: Extract<Event, { readonly type: "step_completed" }>): ReadonlyArray<UiChunk> =>
+  agentMessages(event).map((data) => ({ type: "data-troupe-message", transient: true, data }))
+
 const transientData = (
   event: Extract<Event, { readonly type: "request_delayed" | "thread_compacted" | "child_event" }>
 ): ReadonlyArray<UiChunk> => {
