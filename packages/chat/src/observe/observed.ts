@@ -30,7 +30,7 @@ export interface ProcessNode {
   readonly hidden?: number | undefined
 }
 
-/** A message of an agent. */
+/** What one agent sent another. */
 interface AgentMessage {
   /** The chat of the agent that sent it. */
   readonly from: string
