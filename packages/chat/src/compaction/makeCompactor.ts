@@ -1,7 +1,7 @@
 /**
  * Makes a compactor of options.
  *
- * Owns: the tokens of the messages that it has seen, and what providers have counted, as long as those messages live.
+ * Owns: the tokens of the messages that it has seen, their sums by thread, and what providers have counted, as long as those messages live.
  */
 import type { Message, Thread } from "../model/index.ts"
 import type { CompactionSource, Compactor, SizedTool } from "./Compactor.ts"
@@ -33,6 +33,15 @@ interface Count {
   readonly tokens: number
 }
 
+/** The sums over the first messages of a thread: their most tokens, and the estimate of as many as were estimated. */
+interface Sum {
+  readonly messages: WeakRef<ReadonlyArray<Message>>
+  length: number
+  most: number
+  estimated: number
+  tokens: number
+}
+
 /** The most by which a provider's count corrects the estimate. */
 const mostRatio = 4
 
@@ -47,6 +56,9 @@ class OwnCompactor implements Compactor {
   /** The characters of messages; the tokens of those with images or files, which have more. */
   readonly #most = new WeakMap<Message, number>()
   readonly #counts = new WeakMap<Message, Count>()
+  #isCounted = false
+  /** The sums of threads without a compaction, by their first messages. */
+  readonly #sums = new WeakMap<Message, Sum>()
 
   constructor(options: CompactionOptions) {
     const { maxTokens, at, goal, strategies } = checked(options)
@@ -61,26 +73,46 @@ class OwnCompactor implements Compactor {
     { instructions, tools }: Pick<CompactionSource, "instructions" | "tools">
   ): boolean {
     const { messages, compaction } = thread
-    if (compaction === undefined && aside === undefined && tasks === undefined && children === undefined) {
-      // Most requests are short by their characters, which are more than their tokens: nothing is called for them.
-      let most =
-        (instructions?.length ?? 0) + (tools.length === 0 ? 0 : (this.#tokens.get(tools) ?? this.#ofTools(tools)))
-      let counted: number | undefined
-      for (let place = messages.length - 1; place >= 0 && most < this.#due; place--) {
-        const message = messages[place] as Message
-        const count = counted === undefined ? this.#counts.get(message) : undefined
-        if (count !== undefined) counted = count.tokens + most
-        let known = this.#most.get(message)
-        if (known === undefined) {
+    let whole: number | undefined
+    if (compaction === undefined) {
+      // A thread is the former one with further messages: its sum is that of the former one with theirs. Nothing is called for it.
+      const [first] = messages
+      const known = first && this.#sums.get(first)
+      const former = known?.messages.deref()
+      let same = 0
+      if (former === messages) same = known?.length ?? 0
+      else if (former !== undefined) while (same < (known?.length ?? 0) && former[same] === messages[same]) same++
+      const begun = known !== undefined && same === known.length && same <= messages.length ? known : undefined
+      const sum = { length: 0, most: 0, estimated: 0, tokens: 0, ...begun, messages: new WeakRef(messages) }
+      if (first !== undefined) this.#sums.set(first, sum)
+      for (; sum.length < messages.length; sum.length++) {
+        const message = messages[sum.length] as Message
+        let most = this.#most.get(message)
+        if (most === undefined) {
           const text = JSON.stringify(message)
-          known = media.test(text) ? this.#of(message) : text.length
-          this.#most.set(message, known)
+          most = media.test(text) ? this.#of(message) : text.length
+          this.#most.set(message, most)
         }
-        most += known
+        sum.most += most
       }
-      if (most < this.#due && (counted ?? 0) < this.#due) return false
+      if (aside === undefined && tasks === undefined && children === undefined) {
+        // Most requests are short by their characters, which are more than their tokens.
+        const rest =
+          (instructions?.length ?? 0) + (tools.length === 0 ? 0 : (this.#tokens.get(tools) ?? this.#ofTools(tools)))
+        let since = rest
+        let count: Count | undefined
+        for (let place = messages.length - 1; this.#isCounted && place >= 0 && count === undefined; place--) {
+          const message = messages[place] as Message
+          count = this.#counts.get(message)
+          if (count === undefined) since += this.#most.get(message) ?? 0
+        }
+        if (sum.most + rest < this.#due && (count === undefined ? 0 : count.tokens + since) < this.#due) return false
+      }
+      for (; sum.estimated < messages.length; sum.estimated++)
+        sum.tokens += this.#of(messages[sum.estimated] as Message)
+      whole = sum.tokens
     }
-    const { total, counted } = this.#size({ thread, aside, tasks, children, instructions, tools })
+    const { total, counted } = this.#size({ thread, aside, tasks, children, instructions, tools }, whole)
     return Math.max(total, counted) >= this.#due
   }
 
@@ -91,7 +123,9 @@ class OwnCompactor implements Compactor {
 
   counted(thread: Thread, tokens: number): void {
     const last = thread.messages.at(-1)
-    if (last !== undefined) this.#counts.set(last, { compaction: thread.compaction, tokens })
+    if (last === undefined) return
+    this.#counts.set(last, { compaction: thread.compaction, tokens })
+    this.#isCounted = true
   }
 
   #sizes(source: CompactionSource): Sizes {
@@ -107,10 +141,11 @@ class OwnCompactor implements Compactor {
   }
 
   /** The estimated tokens of a request, and what the provider has counted with the estimate of the rest. */
-  #size(source: CompactionSource): { readonly total: number; readonly counted: number } {
+  #size(source: CompactionSource, whole?: number): { readonly total: number; readonly counted: number } {
     const { thread, aside = [], instructions, tools } = source
     let total = (instructions === undefined ? 0 : tokensOf(instructions)) + this.#ofTools(tools)
-    for (const message of sentMessages(thread)) total += this.#of(message)
+    if (whole === undefined) for (const message of sentMessages(thread)) total += this.#of(message)
+    else total += whole
     for (const message of trailingNote(thread, source)) total += this.#of(message)
     for (const message of aside) total += this.#of(message)
     return { total, counted: this.#counted(thread) }
@@ -119,7 +154,7 @@ class OwnCompactor implements Compactor {
   /** The last count of a provider, with the estimate of the messages since; 0 without one since the compaction. */
   #counted({ messages, compaction }: Thread): number {
     let tokens = 0
-    for (let place = messages.length - 1; place >= (compaction?.upTo ?? 0); place--) {
+    for (let place = messages.length - 1; this.#isCounted && place >= (compaction?.upTo ?? 0); place--) {
       const message = messages[place]
       if (message === undefined) continue
       const count = this.#counts.get(message)

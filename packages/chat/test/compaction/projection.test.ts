@@ -74,6 +74,22 @@ describe("the requests of random threads", () => {
     }
   )
 
+  it("CONTEXT1: a thread counts whole, whatever the threads before it had in common with it", () => {
+    const compactor = make({ maxTokens: 1_000 })
+    const isDue = (...messages: ReadonlyArray<Message>): boolean =>
+      compactor.isDue({ thread: { messages } }, { tools: [] })
+    const [first, small, large, last] = [user("a"), assistant("b"), assistant("word ".repeat(2_000)), user("c")]
+    expect(isDue(first, small, last)).toBe(false)
+    expect(isDue(first, large, last)).toBe(true)
+    expect(isDue(first, small, last)).toBe(false)
+    expect(isDue(first, small)).toBe(false)
+    expect(isDue(first, small, last, large)).toBe(true)
+    const list = [first, small]
+    expect(compactor.isDue({ thread: { messages: list } }, { tools: [] })).toBe(false)
+    list.push(large)
+    expect(compactor.isDue({ thread: { messages: list } }, { tools: [] })).toBe(true)
+  })
+
   it("CONTEXT1: an input that is larger than the bound ends with context_too_large, which names it", () => {
     const sent = nextRequest(
       make({ maxTokens }),
