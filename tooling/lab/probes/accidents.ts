@@ -235,6 +235,31 @@ export const accidents: ReadonlyArray<Accident> = [
     }
   },
   {
+    id: "child-background",
+    title: "a background task of a child ends after the reply of the child",
+    must: "the call of the child ends with the task, and its result is what the child says of the end",
+    run: async ({ start }) => {
+      const { tool, counts, release } = held("dig")
+      const model = modelOf(({ input, results }) =>
+        input.includes("has ended: done") ? says("found") : results.length === 0 ? calls({ c1: "dig" }) : says("begun")
+      )
+      const research = { model, tools: [{ ...tool, isBackground: true }] }
+      const company = await start({
+        roles: { boss: { model: gives({ c0: "research" }), agents: ["research"] }, research }
+      })
+      const turn = endOf(company.send("go"))
+      await until(() => counts.begun === 1 && model.requests === 2)
+      await sleep(100)
+      const wasOver = alone(company)
+      release()
+      const ended = await turn
+      return saw(`${shown(ended)}; ${model.requests} requests of the child`, {
+        "the call was over before the task": !wasOver,
+        "the child did not read the end": ended.text.includes("all: found")
+      })
+    }
+  },
+  {
     id: "tell-running",
     title: "tell a running agent something",
     must: "the call returns a receipt while the agent works; the agent reads the message once, before its answer",

@@ -139,6 +139,7 @@ export const framework: Framework = {
     parent: "an agent has no process that can die alone",
     budget: "no budget of tokens counts for a run and the agents below it; a limit of calls counts for one agent",
     background,
+    "child-background": background,
     "tell-running": mail,
     "tell-finished": mail,
     "tell-unloaded": mail,

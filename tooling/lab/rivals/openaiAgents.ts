@@ -146,6 +146,7 @@ export const framework: Framework = {
     parent: "an agent has no process that can die alone",
     budget: "no budget of tokens counts for a run and the agents below it; `maxTurns` counts for one run",
     background,
+    "child-background": background,
     "tell-running": mail,
     "tell-finished": mail,
     "tell-unloaded": mail,
