@@ -395,6 +395,54 @@ test("SUB21 a call is over when a limit keeps its child from reading the end of 
   expect([...endsIn(record), ...waits]).toEqual([expect.stringContaining("has ended: done.")])
 })
 
+test("BG8 a root that leaves takes the tasks of its children along, and its next home continues them", async () => {
+  const store = memory()
+  const first = await family({ store, crawl: aborted, effect: "read" })
+  const chat = await first.troupe.chat("c")
+  const turn = chat.send("go research")
+  await until(() => first.started.length === 1)
+  const { id } = await childOf(store, "research")
+  await until(() => livingChatsOf(first.troupe).get(id)?.chat.context?.record.lastHaltedReason === "completed")
+  await chat.leave()
+  await expect(turn.result()).rejects.toMatchObject({ reason: "moved" })
+  const second = await family({ store, crawl: () => "now gold", effect: "read" })
+  const again = await second.troupe.chat("c")
+  expect((await again.retry().result()).finalResponse?.outputText).toContain("gold")
+  expect(second.started).toEqual(first.started)
+  const { record } = await childOf(store, "research")
+  expect(endsIn(record)).toHaveLength(1)
+})
+
+test("SUB9 SUB21 an agent in the background of a child that waits for a person is within the mode of the child", async () => {
+  const written: Array<number> = []
+  const gold = Promise.withResolvers<string>()
+  const look = tool({ name: "look", effect: "read", execute: () => gold.promise })
+  const write = tool({ name: "write", execute: () => written.push(1) })
+  const which = tool({ name: "which", execute: () => askUser("Which metal?") })
+  const script = (replies: ReadonlyArray<Script>) => check.fake({ scripts: replies })
+  const { troupe } = await check.troupe({
+    adapter: script([calls(["deep", { input: "go" }]), says("done")]),
+    tools: [subagent("deep")],
+    permissions: { mode: "acceptEdits" },
+    agents: {
+      deep: {
+        adapter: script([calls(["scout", { input: "go" }], "which"), says("asked"), says("all read")]),
+        tools: [subagent("scout", { background: true }), which]
+      },
+      scout: { adapter: script([calls("look"), calls("write"), says("scouted")]), tools: [look, write] }
+    },
+    store: memory(),
+    drainMs: 10
+  })
+  const chat = await troupe.chat("c")
+  expect((await chat.send("go").result()).haltedReason).toBe("awaiting_approval")
+  gold.resolve("gold")
+  await until(() => written.length === 1)
+  const [wait] = approvals(chat)
+  const { finalResponse } = await chat.approve(wait?.toolCall.id ?? "", { type: "result", value: "iron" }).result()
+  expect(finalResponse?.outputText).toBe("done")
+})
+
 test("BG8 a deletion of the root cancels the tasks of its children", async () => {
   const ended: Array<string> = []
   const { troupe, store, started } = await family({

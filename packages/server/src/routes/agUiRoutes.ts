@@ -37,6 +37,7 @@ import {
   checkLengths,
   contentOf,
   interruptedCall,
+  interruptsOf,
   isCurrentVersion,
   resultIdsIn,
   resultsIn,
@@ -173,11 +174,17 @@ const start = async (call: Call): Promise<Response> => {
   return handle(agUi, call, body.threadId, body, posted)
 }
 
-/** Sends a thread as its messages, to a client that has none. */
+/**
+ * Sends a thread as its messages, to a client that has none, with what the conversation waits for: no run ends with the waits of an agent in
+ * the background.
+ */
 const load = async (call: Call): Promise<Response> => {
   const chat: LocalChatRef = await call.chats.existing(call.params["id"] ?? "")
   const isCurrent = isCurrentVersion(call.url.searchParams.get("protocolVersion"))
-  return Response.json({ messages: agUiMessages(contextOf(call, chat).thread.messages, isCurrent) })
+  const { thread, pendingApprovals, pendingQuestion } = contextOf(call, chat)
+  const interrupts = interruptsOf(pendingApprovals, pendingQuestion)
+  const waits = interrupts.length === 0 ? {} : { interrupts }
+  return Response.json({ messages: agUiMessages(thread.messages, isCurrent), ...waits })
 }
 
 export const agUiRoutes: ReadonlyArray<Route> = [

@@ -47,12 +47,16 @@ const waiting = async () => {
   const decided = async () => {
     expect(await waits()).toMatchObject([{ kind: "approval", toolCallId: address }])
     await ask("POST", `/chats/c/approvals/${encodeURIComponent(address)}?wait`, { type: "allow" })
+    return ended()
+  }
+  /** The last text of the chat when the task has ended. */
+  const ended = async () => {
     const chat = await troupe.chat("anna/c")
     const last = () => chat.thread.messages.map(Message.text).at(-1) ?? ""
     await until(() => last().startsWith("read The background task"))
     return last()
   }
-  return { ask, isWaiting, decided }
+  return { ask, isWaiting, decided, ended }
 }
 
 describe("a message while an agent in the background waits", () => {
@@ -79,5 +83,19 @@ describe("a message while an agent in the background waits", () => {
     expect(second).toContain("read And now?")
     expect(framesIn(second).at(-1)?.json).toMatchObject({ type: "RUN_FINISHED" })
     expect(await decided()).toContain("has ended: done.\nread written")
+  })
+
+  test("BG10 AG-UI has the wait beside the messages that a client loads, and a run that resumes it decides", async () => {
+    const { ask, isWaiting, ended } = await waiting()
+    const run = { threadId: "c", runId: "r1", messages: [{ id: "m1", role: "user", content: "Go" }] }
+    await (await ask("POST", "/ag-ui", run)).text()
+    await isWaiting()
+    const loaded = await (await ask("GET", "/ag-ui/c/messages")).json()
+    expect(loaded).toMatchObject({ interrupts: [{ id: `approval:${address}` }] })
+    const resume = [{ interruptId: `approval:${address}`, status: "resolved", payload: { approved: true } }]
+    const resumed = framesIn(await (await ask("POST", "/ag-ui", { ...run, runId: "r2", resume })).text())
+    expect(resumed.at(-1)?.json).toMatchObject({ type: "RUN_FINISHED" })
+    expect(await ended()).toContain("has ended: done.\nread written")
+    expect(await (await ask("GET", "/ag-ui/c/messages")).json()).not.toHaveProperty("interrupts")
   })
 })

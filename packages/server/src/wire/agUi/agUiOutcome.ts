@@ -77,8 +77,8 @@ type Question = NonNullable<ChatResult["pendingQuestion"]>
 const interruptOf = (waits: Pick<PendingApproval, "kind" | "toolCall">): string =>
   `${isAnswered(waits) ? "question" : "approval"}:${waits.toolCall.id}`
 
-/** The interrupts that a run waits for: decisions, and the answer to a question. */
-const interruptsOf = (
+/** The interrupts that a run, or a conversation, waits for: decisions, and the answer to a question. */
+export const interruptsOf = (
   approvals: ReadonlyArray<PendingApproval>,
   question: Question | undefined
 ): ReadonlyArray<object> => [

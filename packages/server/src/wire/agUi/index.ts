@@ -1,7 +1,7 @@
 /** AG-UI events. */
 export { agUiSplice } from "./agUiSplice.ts"
 export { stepCount, agUiMessages } from "./agUiMessages.ts"
-export { isCurrentVersion } from "./agUiOutcome.ts"
+export { interruptsOf, isCurrentVersion } from "./agUiOutcome.ts"
 export {
   AgUiRequest,
   answersIn,
