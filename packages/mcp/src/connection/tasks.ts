@@ -82,12 +82,30 @@ export const taskEnd = async (
     const now = await ask((client) => taskResult(client, taskId, options, given))
     if (!isInputRequiredResult(now)) return { type: "result", result: now }
     const { requests, state } = await embedded(now)
-    const answered = await answers(requests)
-    if (answered === undefined) {
-      const cancel = (): void => void ask((client) => cancelTask(client, taskId)).catch(() => {})
-      return { type: "asks", requests, state: { ...state, task: taskId }, cancel }
-    }
-    next = { ...state.responses, ...answered }
+    const answering = answers(requests)
+    const cancel = (): void => void ask((client) => cancelTask(client, taskId)).catch(() => {})
+    if (answering === undefined) return { type: "asks", requests, state: { ...state, task: taskId }, cancel }
+    next = { ...state.responses, ...(await unlessAborted(answering, options.signal, cancel)) }
+  }
+}
+
+/** The value of a promise; a rejection when the signal is aborted before. */
+const unlessAborted = async <A>(
+  promise: Promise<A>,
+  signal: AbortSignal | undefined,
+  onAbort: () => void
+): Promise<A> => {
+  const aborted = Promise.withResolvers<never>()
+  const abort = (): void => {
+    onAbort()
+    aborted.reject(signal?.reason)
+  }
+  signal?.addEventListener("abort", abort, { once: true })
+  if (signal?.aborted === true) abort()
+  try {
+    return await Promise.race([promise, aborted.promise])
+  } finally {
+    signal?.removeEventListener("abort", abort)
   }
 }
 

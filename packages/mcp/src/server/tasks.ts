@@ -7,12 +7,14 @@
  *           the client takes tasks. Any other call has its result in its request.
  * MCPTASK2. A task belongs to its owner: for anybody else it does not exist. A cancel of a task cancels its turn; the end of a connection
  *           does not.
+ * MCPTASK4. In the newer protocol a task asks by forms, and goes on with the answers. In the older one the text of the question is its result.
  * MCPTASK3. A service has at most 1,000 tasks. A new one takes the place of the oldest that has ended; without such the call is no task.
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type CallToolResult,
   type ClientCapabilities,
+  type InputRequiredResult,
   isInputRequiredResult,
   type JSONRPCMessage,
   type McpServer,
@@ -47,8 +49,16 @@ interface Task {
   readonly createdAt: number
   updatedAt: number
   readonly cancel: AbortController
-  readonly result: Promise<CallToolResult>
+  result: Promise<CallToolResult>
+  asked: Asked | undefined
   end: End | undefined
+}
+
+/** What a task asks: each question has an id of its own in the task. */
+interface Asked {
+  readonly requests: NonNullable<InputRequiredResult["inputRequests"]>
+  readonly responses: Record<string, unknown>
+  readonly answered: () => void
 }
 
 /** What tasks need of the server of a caller. */
@@ -79,7 +89,8 @@ export class Tasks {
     const { clock } = troupe.system
     try {
       if (mcpReq.signal.aborted) abort()
-      const running = call({ ...context, mcpReq: { ...mcpReq, signal: cancel.signal } })
+      const within = { ...context, mcpReq: { ...mcpReq, signal: cancel.signal } }
+      const running = call(within)
       if (isNew) {
         const { promise: late, resolve } = Promise.withResolvers<undefined>()
         const timer = clock.setTimeout(() => resolve(undefined), options.taskAfterMs ?? 10_000)
@@ -93,9 +104,11 @@ export class Tasks {
         createdAt: now,
         updatedAt: now,
         cancel,
-        result: running.then(withoutForms).catch((error: unknown) => failure(String(error))),
+        result: running.then(withoutForms),
+        asked: undefined,
         end: undefined
       }
+      if (isNew) task.result = followed(task, running, within, call)
       this.#all.set(task.id, task)
       void ended(task, clock)
       const made = { content: [], structuredContent: { text: "", conversation: "" } }
@@ -119,6 +132,13 @@ export class Tasks {
       extensions: { [extension]: {} }
     })
     server.setRequestHandler("tasks/get", { params: ById }, (params, context) => shown(find(params), context))
+    server.setRequestHandler("tasks/update", { params: ById }, (params, { mcpReq }) => {
+      const { asked } = find(params)
+      if (asked === undefined) return {}
+      Object.assign(asked.responses, mcpReq.inputResponses)
+      if (Object.keys(asked.requests).every((id) => Object.hasOwn(asked.responses, id))) asked.answered()
+      return {}
+    })
     server.setRequestHandler("tasks/cancel", { params: ById }, async (params, context) => {
       const task = find(params)
       task.cancel.abort()
@@ -143,7 +163,35 @@ export class Tasks {
   }
 }
 
+/** The result of a task, which asks before it (MCPTASK4). */
+const followed = async (
+  task: Task,
+  first: Promise<Answered>,
+  context: ServerContext,
+  call: (context: ServerContext) => Promise<Answered>
+): Promise<CallToolResult> => {
+  let answered = await first
+  for (let round = 1; isInputRequiredResult(answered); round++) {
+    const { inputRequests = {}, requestState } = answered
+    const idOf = (id: string): string => `${round}.${id}`
+    const requests = Object.fromEntries(Object.entries(inputRequests).map(([id, asked]) => [idOf(id), asked]))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const responses: Record<string, unknown> = {}
+    task.asked = { requests, responses, answered: resolve }
+    const { signal } = task.cancel
+    signal.addEventListener("abort", () => resolve(), { once: true })
+    if (!signal.aborted) await promise
+    task.asked = undefined
+    if (signal.aborted) return failure("The task was cancelled while it asked")
+    const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((id) => [id, responses[idOf(id)]]))
+    const mcpReq = { ...context.mcpReq, inputResponses, requestState: () => requestState as never }
+    answered = await call({ ...context, mcpReq })
+  }
+  return answered
+}
+
 const ended = async (task: Task, clock: Pick<System.System["clock"], "now">): Promise<void> => {
+  task.result = task.result.catch((error: unknown) => failure(String(error)))
   const result = await task.result
   task.updatedAt = clock.now()
   task.end = { status: task.cancel.signal.aborted ? "cancelled" : "completed", result }
@@ -184,7 +232,8 @@ const older = (task: Task) => ({
 
 const newer = (task: Task) => ({
   ...dated(task),
-  status: task.end?.status ?? "working",
+  status: task.end?.status ?? (task.asked === undefined ? "working" : "input_required"),
+  ...(task.asked !== undefined && { inputRequests: task.asked.requests }),
   ...(task.end?.status === "completed" && { result: task.end.result }),
   ttlMs: null,
   pollIntervalMs: pollMs

@@ -89,17 +89,46 @@ test.each(["older", "newer"] as const)(
   }
 )
 
-test.each(["older", "newer"] as const)(
-  "MCPTASK1. a task that asks the user has the question as its result over the %s protocol",
-  async (protocol) => {
-    const { gate, client, methods } = await served(protocol, () => askUser("Which day?"))
-    const mcp = await client({ elicit: () => ({ action: "accept", content: { answer: "Monday" } }) })
-    const running = call(mcp, "helper", { message: "Work" })
-    await expect.poll(methods).toContain(asks[protocol])
-    gate.resolve("")
+/** A task whose agent asks which day, and the answers of the client. */
+const asking = async (protocol: Protocol, elicit: Mcp.McpOptions["elicit"]) => {
+  const { gate, client, methods, turn, troupe } = await served(protocol, () => askUser("Which day?"))
+  const stop = new AbortController()
+  const running = call(await client({ elicit }), "helper", { message: "Work" }, stop)
+  await expect.poll(methods).toContain(asks[protocol])
+  gate.resolve("")
+  return { running, methods, turn, troupe, stop }
+}
+
+test.each([
+  ["older", () => ({ action: "accept", content: { answer: "Monday" } }) as const],
+  ["newer", false]
+] as const)(
+  "MCPTASK4. a task that asks a client of the %s protocol, or one without forms, has the question as its result",
+  async (protocol, elicit) => {
+    const { running } = await asking(protocol, elicit)
     expect(textOf(await running)).toMatchObject({ text: "Which day?", conversation: expect.any(String) })
   }
 )
+
+test("MCPTASK4. a task of the newer protocol that asks goes on with the answer of the client", async () => {
+  const { running, methods, troupe } = await asking("newer", ({ message }) => ({
+    action: "accept",
+    content: { answer: `${message} Monday` }
+  }))
+  expect(textOf(await running)).toMatchObject({ text: "It is done." })
+  expect(methods()).toContain("tasks/update")
+  const [listed] = (await troupe.list()).chats
+  const { thread } = await troupe.chat(listed?.id ?? "")
+  expect(JSON.stringify(thread.messages)).toContain("Which day? Monday")
+})
+
+test("MCPTASK2. a cancel ends a task that asks", async () => {
+  const { running, methods, stop } = await asking("newer", () => new Promise(() => {}))
+  await expect.poll(() => methods().filter((method) => method === "tasks/get").length).toBeGreaterThan(1)
+  stop.abort()
+  await expect(running).rejects.toThrow()
+  await expect.poll(methods).toContain("tasks/cancel")
+})
 
 test.each(["older", "newer"] as const)(
   "CLTASK1. a task of the protocol is a background task of the chat, over the %s protocol",
