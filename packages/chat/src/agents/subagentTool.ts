@@ -4,7 +4,8 @@
  * Owns: nothing. The live chat of the call runs the child.
  *
  * SUB1. Each call of the tool without `agent` has a child of its own, which every run of that call finds again.
- * SUB2. A child is started only within the bounds of depth and width; otherwise the model reads which bound it met.
+ * SUB2. A child is started only within the bounds of depth and width; otherwise the model reads which bound it met. A call that runs again
+ *       continues its child all the same.
  */
 import * as z from "zod"
 import { findingsFor, flag, ToolError, unknownOption, ValidationError } from "../errors/index.ts"

@@ -95,6 +95,8 @@ interface Run {
   readonly team: Team | undefined
   supervisor: { readonly pid: Pid; readonly leader: Pid } | undefined
   readonly parent: string
+  /** How many other children of the parent ran when it began. */
+  readonly others: number
   readonly pid: Pid
   readonly depth: number
   readonly span: SubagentCall["span"]
@@ -113,6 +115,9 @@ interface Run {
   /** Resolves when the run is over. */
   readonly over: PromiseWithResolvers<void>
 }
+
+/** The refusal of a call that met a bound, if it did. */
+type Refused = HandlerResult.Failed | undefined
 
 /** The part of its parent's drain time that a child has. */
 const drainShare = 0.75
@@ -258,15 +263,13 @@ export class ChildChats {
   ): Promise<Returned> {
     const depth = (parent.context?.record.parent?.depth ?? 0) + 1
     const wait = under?.wait?.chat === id ? under.wait : decisionsFor(this.#home.living(asker)?.context, id)
-    const others = this.#runsOf(parent.id).filter(([other]) => other !== id).length
-    const refused = wait === undefined ? boundMet({ id, depth, others }, call, this.tree) : undefined
-    if (refused !== undefined) return refused
     const bound = this.#modes.of(parent.id)
     const run: Run = {
       team:
         parent.team?.members.some((member) => memberId(parent.id, member) === id) === true ? parent.team : undefined,
       supervisor: undefined,
       parent: parent.id,
+      others: this.#runsOf(parent.id).filter(([other]) => other !== id).length,
       pid,
       depth,
       span: call.span,
@@ -287,7 +290,8 @@ export class ChildChats {
     call.signal.addEventListener("abort", interrupt, { once: true })
     const takeBack = under === undefined ? this.#home.toolSlots?.lend() : undefined
     try {
-      await this.#begin(id, run, call, { chat: parent.id, call: call.toolCall.id, depth })
+      const refused = await this.#begin(id, run, call, { chat: parent.id, call: call.toolCall.id, depth })
+      if (refused !== undefined) return refused
       // The call of a background task is over when its child starts, so that the stream has no event of it (NEST1).
       return await this.#answer(id, run, under === undefined ? call : { ...call, events: false })
     } catch (cause) {
@@ -305,18 +309,25 @@ export class ChildChats {
     }
   }
 
-  /** The store has the parent of a child before the child has a process, and the record of the parent says that it began (SUB15). */
-  async #begin(id: string, { wait, account }: Run, call: SubagentCall, parent: ParentRef): Promise<void> {
+  /**
+   * The store has the parent of a child before the child has a process, and the record of the parent says that it began (SUB15). Returns which
+   * bound a call met; one that continues its child meets none.
+   */
+  async #begin(id: string, { wait, account, others }: Run, call: SubagentCall, parent: ParentRef): Promise<Refused> {
     const isNoted = () => this.#home.living(parent.chat)?.context?.record.children?.includes(id) === true
     const record = await this.#home.load(id)
     // A deletion of the parent may have looked for its children.
     if (call.signal.aborted) throw chatStopped(parent.chat)
+    const isNew = wait === undefined && record?.known?.includes(inputOf(call).id) !== true
+    const refused = isNew ? boundMet({ id, depth: parent.depth, others }, call, this.tree) : undefined
+    if (refused !== undefined) return refused
     if (record === undefined) {
       if (wait !== undefined || isNoted()) throw new Error(`its conversation ${id} was deleted after it had begun`)
       await this.#home.begin({ ...blank(id), agent: this.#home.agentRef(call.agent), parent })
     }
     if (wait === undefined) account.counted = countedBefore(record, call)
     if (!isNoted()) await this.notes.begun(parent.chat, id)
+    return undefined
   }
 
   async #answer(id: string, run: Run, call: SubagentCall): Promise<Returned> {

@@ -26,7 +26,7 @@ import { type Conversation, isEndInput } from "../record/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import { SessionError, storeFailure } from "../errors/index.ts"
 import { describe, original } from "../values/index.ts"
-import { unknownOutcome } from "../inbox/index.ts"
+import { unknownOutcome, waitsIn } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { LiveState } from "../view/index.ts"
 import { alreadyDelivered, type AskedProcess } from "./chatCommands.ts"
@@ -109,7 +109,7 @@ export class WaitEnds {
     for (let turn = next(); turn !== undefined; turn = next()) {
       const { promise: waits, resolve } = Promise.withResolvers<void>()
       const forget = this.#chat.state.watch(() => {
-        if (next() !== turn) resolve()
+        if (waitsIn(this.#chat.context, turn)) resolve()
       })
       await Promise.race([turn.ended, waits])
       forget()

@@ -443,6 +443,54 @@ test("SUB9 SUB21 an agent in the background of a child that waits for a person i
   expect(finalResponse?.outputText).toBe("done")
 })
 
+test("SUB2 a call that runs again continues its child, also when as many others run as may begin", async () => {
+  const store = memory()
+  const program = async (work: (context: ToolContext) => unknown) => {
+    const begun: Array<string> = []
+    const look = tool({ name: "look", effect: "read", execute: (_, context) => (begun.push("look"), work(context)) })
+    const which = tool({ name: "which", execute: () => askUser("Which metal?") })
+    const asks = ({ messages }: Request): Script => {
+      const last = said(messages.at(-1))
+      return last === "go which" ? calls("which") : last === "iron" ? calls("look") : says(`scout read ${last}`)
+    }
+    const { troupe } = await check.troupe({
+      adapter: check.fake({ respond: works("boss") }),
+      tools: [subagent("scout", { background: true }), subagent("research", { maxChildren: 1 })],
+      agents: {
+        scout: { adapter: check.fake({ respond: asks }), tools: [which, look] },
+        research: {
+          adapter: check.fake({
+            respond: ({ messages }) => (messages.length === 1 ? calls("look") : says(`found ${said(messages.at(-1))}`))
+          }),
+          tools: [look]
+        }
+      },
+      store,
+      drainMs: 10
+    })
+    return { troupe, begun, chat: await troupe.chat("c") }
+  }
+  const first = await program(aborted)
+  await first.chat.send("go scout").result()
+  await until(() => approvals(first.chat).length === 1)
+  const turn = first.chat.send("go research")
+  await until(() => first.begun.length === 1)
+  await first.troupe.stop()
+  await turn.result().catch(() => undefined)
+  const gold = Promise.withResolvers<string>()
+  const second = await program(() => gold.promise)
+  const [wait] = approvals(second.chat)
+  await second.chat.approve(wait?.toolCall.id ?? "", { type: "result", value: "iron" }).result()
+  await until(() => second.begun.length === 1)
+  const again = second.chat.retry()
+  await until(() => second.begun.length === 2)
+  gold.resolve("gold")
+  const { thread } = await again.result()
+  expect(thread.messages.filter(({ role }) => role === "tool").map(said)).toContainEqual(
+    expect.stringContaining("found gold")
+  )
+})
+
 test("BG8 a deletion of the root cancels the tasks of its children", async () => {
   const ended: Array<string> = []
   const { troupe, store, started } = await family({
