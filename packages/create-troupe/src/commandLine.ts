@@ -83,7 +83,10 @@ export const readCommandLine = (args: ReadonlyArray<string>): CommandLine => {
   const { values, positionals } = parsed(args)
   const [folder, ...others] = positionals
   if (others.length > 0) {
-    throw new CreateError("unknown_option", `There is one folder, and not "${others.join(" ")}" too.`)
+    throw new CreateError(
+      "unknown_option",
+      `There is one folder, and not "${others.join(" ")}" too. With npm, write -- before the options.`
+    )
   }
   const choices = {
     template: chosen("template", values.template),

@@ -106,7 +106,8 @@ const checkFolder = (folder: string): void => {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === "ENOENT") return
-    if (code === "ENOTDIR") throw new CreateError("folder_not_empty", `${folder} is a file: name another folder.`)
+    if (code === "ENOTDIR")
+      throw new CreateError("folder_not_empty", `${folder}, or a part of this path, is a file: name another folder.`)
     throw new CreateError("not_written", `${folder} cannot be read: ${message}`, { cause: error })
   }
   if (found.length === 0) return

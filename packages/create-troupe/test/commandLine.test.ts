@@ -37,7 +37,7 @@ test.each([
   ],
   [["--manager", "yarn"], "unknown_choice: --manager yarn does not exist: write npm, pnpm, or bun."],
   [["--colour"], "unknown_option: Unknown option '--colour'. --help lists the options."],
-  [["one", "two"], 'unknown_option: There is one folder, and not "two" too.'],
+  [["one", "two"], 'unknown_option: There is one folder, and not "two" too. With npm, write -- before the options.'],
   [
     ["--template", "otp", "--provider", "openai"],
     "not_offered: The template otp has no choice of --provider. The templates terminal, server, next, team, and cluster have one."

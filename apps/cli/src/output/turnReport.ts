@@ -145,6 +145,8 @@ const footer = (result: ChatResult, elapsedMs: number): string => {
     usage.inputTokens === undefined && usage.outputTokens === undefined
       ? []
       : [`${usage.inputTokens ?? "?"} tokens in, ${usage.outputTokens ?? "?"} out`]
-  const requests = `${result.steps.length} model request${result.steps.length === 1 ? "" : "s"}`
+  // The step of a turn that goes on after a decision repeats the reply with the calls, and no request.
+  const count = result.steps.filter(({ response }) => response.metadata["resumed"] !== true).length
+  const requests = `${count} model request${count === 1 ? "" : "s"}`
   return `  ${[requests, ...tokens, duration(elapsedMs)].join(" · ")}`
 }

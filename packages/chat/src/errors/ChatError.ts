@@ -111,7 +111,7 @@ const engineReasons = [
 export type EngineErrorReason = (typeof engineReasons)[number]
 
 const engineAdvice: Record<EngineErrorReason, string> = {
-  missing_adapter: "The engine has no adapter; pass one, for example Engine.make({ adapter })",
+  missing_adapter: "There is no adapter; pass one, for example Troupe.start({ adapter }) or Engine.make({ adapter })",
   missing_stream_adapter: "The engine's adapter has no stream function; adapters must be able to stream",
   missing_model: "No model was chosen; set `model` on the engine or on the call",
   unknown_tool: "The model called a tool that is not registered; add it to the engine's tools",

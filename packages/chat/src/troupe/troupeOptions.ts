@@ -34,7 +34,11 @@ const countOrInfinity = z.custom(
 
 /** The types of the options that are the Troupe's own. */
 const ownOptions = {
-  store: having("a store with load, save and delete", "load", "delete").optional(),
+  store: having(
+    "a store with load, save and delete, such as sqlite(path) of @troupe/store",
+    "load",
+    "delete"
+  ).optional(),
   system: having("a system, as System.make makes them; a system prompt is the option instructions", "make").optional(),
   name: z.custom((value) => typeof value === "string" && value !== "", "must be a text that is not empty").optional(),
   maxRestarts: wholeNumber.optional(),

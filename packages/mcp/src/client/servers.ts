@@ -1,5 +1,6 @@
 /** Starts MCP servers, and joins their tools. */
 import type { Tool } from "@troupe/chat/tools"
+import { ValidationError } from "@troupe/chat/errors"
 import { OtpError, type Pid, type System } from "@troupe/otp"
 import { McpHost } from "./mcpHost.ts"
 import type { McpOptions, McpServer, McpServerParams } from "../connection/index.ts"
@@ -13,8 +14,8 @@ import { acceptedName, listedBy } from "../tools/index.ts"
  * after four. If it ends by itself, it is started again (`restarts`); after too many failed starts the process ends with an
  * `McpError` as exit reason.
  *
- * **Errors**: rejects with an `McpError` when the server cannot be reached. An owner that does not trap exits ends with
- * it, as with every failed linked start.
+ * **Errors**: rejects with a `ValidationError` (`invalid_options`) for what is no server, and with an `McpError` when the server
+ * cannot be reached. An owner that does not trap exits ends with it, as with every failed linked start.
  *
  * @example
  * ```ts
@@ -27,6 +28,8 @@ export const start = async (
   server: McpServerParams,
   options: McpOptions = {}
 ): Promise<McpServer> => {
+  checkOwner(owner)
+  checkServer(server)
   const host = new McpHost(server, options)
   try {
     await ("clock" in owner ? host.start(owner) : host.startLink(owner))
@@ -42,11 +45,12 @@ export const start = async (
  * **When to use**: to pass a server to a supervisor: `childSpec` hosts this connection at its first start, and opens a new
  * one at every restart.
  *
- * **Errors**: rejects with an `McpError` when the server cannot be reached.
+ * **Errors**: rejects as `start` does.
  *
  * **Gotchas**: until a process hosts it, the caller owns the connection; `stop` closes it.
  */
 export const connect = async (server: McpServerParams, options: McpOptions = {}): Promise<McpServer> => {
+  checkServer(server)
   const host = new McpHost(server, options)
   await host.openAhead()
   return host
@@ -84,5 +88,32 @@ const joinedTools = (servers: ReadonlyArray<Pick<McpServer, "name" | "tools">>):
     server.tools.map((tool) =>
       (uses.get(tool.name) ?? 0) > 1 ? { ...tool, name: acceptedName(`${server.name}_${tool.name}`) } : tool
     )
+  )
+}
+
+const refused = (field: string, reason: string): ValidationError =>
+  new ValidationError("invalid_options", [{ field: [field], reason }])
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+const checkOwner = (owner: unknown): void => {
+  if (!isObject(owner) || "command" in owner || "url" in owner || "transport" in owner)
+    throw refused("owner", "must_be a System or a process; write Mcp.start(System.make(), server)")
+}
+
+const checkServer = (server: unknown): void => {
+  if (isObject(server) && typeof server["command"] === "string") return
+  if (isObject(server) && typeof server["transport"] === "function") return
+  const url = isObject(server) ? server["url"] : server
+  const isUrl = (typeof url === "string" || url instanceof URL) && URL.canParse(url)
+  if (isObject(server) && isUrl) return
+  if (isObject(server) && "url" in server)
+    throw refused("server.url", "must_be an address, such as https://search.example.com/mcp")
+  throw refused(
+    "server",
+    isUrl
+      ? `must_be an object; write { url: ${JSON.stringify(url)} }`
+      : "must_be { command, args }, { url }, or { transport: () => one of the MCP SDK }"
   )
 }

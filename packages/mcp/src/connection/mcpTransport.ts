@@ -40,8 +40,6 @@ const goodbyeWait = "1 second"
 export const transportOf = (server: McpServerParams, auth: Auth, isOld: boolean): OpenTransport => {
   if ("command" in server) return stdio(server)
   if ("url" in server) return isOld ? sse(server, auth) : http(server, auth)
-  if (typeof server.transport !== "function")
-    throw new TypeError("An MCP server is { command, args }, { url }, or { transport: () => one of the MCP SDK }")
   return { transport: server.transport(), goodbye: nothing, complaints: () => "" }
 }
 

@@ -19,10 +19,25 @@ const pidOf = ({ pid }: Mcp.McpServer): Pid => {
   return pid
 }
 
-test("an address under another name is refused with the forms of a server", async () => {
-  await expect(Mcp.start(system, { uri: "http://127.0.0.1:1/mcp" } as never)).rejects.toThrow(
-    "An MCP server is { command, args }, { url }"
-  )
+test.each([
+  [
+    { uri: "http://127.0.0.1:1/mcp" },
+    "server: must_be { command, args }, { url }, or { transport: () => one of the MCP SDK }"
+  ],
+  [undefined, "server: must_be { command, args }, { url }, or { transport: () => one of the MCP SDK }"],
+  ["http://127.0.0.1:1/mcp", 'server: must_be an object; write { url: "http://127.0.0.1:1/mcp" }'],
+  [{ url: "search" }, "server.url: must_be an address, such as https://search.example.com/mcp"]
+])("what is no server is refused with the form to write: %j", async (server, message) => {
+  const failure = { reason: "invalid_options", message: expect.stringContaining(message) }
+  await expect(Mcp.start(system, server as never)).rejects.toMatchObject(failure)
+  await expect(Mcp.connect(server as never)).rejects.toMatchObject(failure)
+})
+
+test("a start without a system is refused with the call to write", async () => {
+  await expect(Mcp.start({ url: "http://127.0.0.1:1/mcp" } as never, undefined as never)).rejects.toMatchObject({
+    reason: "invalid_options",
+    message: expect.stringContaining("write Mcp.start(System.make(), server)")
+  })
 })
 
 /** A server that can be killed, and refuses starts while it is down. */

@@ -9,11 +9,13 @@ import { work } from "./work.ts"
 const task = process.argv[2] ?? "Plan a visit to Oslo"
 const troupe = await Troupe.start({ ...team, adapter, store })
 const lines = createInterface({ input: process.stdin, output: process.stdout })
+const ended = new AbortController()
+lines.once("close", () => ended.abort())
 
 console.log(`you: ${task}`)
 const answer = await work(troupe, crypto.randomUUID(), task, {
   show: (line) => console.log(line),
-  ask: (question) => lines.question(`${question} `)
+  ask: (question) => lines.question(`${question} `, { signal: ended.signal }).catch(() => "Nobody answers")
 })
 console.log(`coordinator: ${answer}`)
 

@@ -11,7 +11,11 @@ const chat = await troupe.chat("terminal")
 
 const lines = createInterface({ input: process.stdin, output: process.stdout, prompt: "› " })
 const write = (text: string): void => void process.stdout.write(text)
-const confirm = async (question: string): Promise<boolean> => /^y/i.test(await lines.question(question))
+// Without an answer, because the input has ended, a call is refused.
+const ended = new AbortController()
+lines.once("close", () => ended.abort())
+const confirm = async (question: string): Promise<boolean> =>
+  /^y/i.test(await lines.question(question, { signal: ended.signal }).catch(() => "no"))
 
 let isAnswering = false
 lines.on("SIGINT", () => {
@@ -25,7 +29,7 @@ for await (const line of lines) {
   isAnswering = true
   if (line.trim() !== "") await say(chat, line, { write, confirm })
   isAnswering = false
-  lines.prompt()
+  if (!ended.signal.aborted) lines.prompt()
 }
 
 await troupe.stop()
