@@ -11,7 +11,7 @@ import { files, readText } from "../../house/workspace.ts"
  */
 const kinds = {
   cache: `chat/model/references references, chat/inbox/Inbox listed, chat/inbox/inboxBound sizes, chat/json/partialReply readers,
-    chat/json/structuralSharing growths, chat/json/wellFormed known, chat/observe/agentMessages known, chat/options/currentTools known, chat/step/stepCalls messages, chat/values/held written, chat/view/ChatView shownMessages, chat/view/ChatView shownThreads,
+    chat/json/structuralSharing growths, chat/json/structuralSharing checked, chat/observe/agentMessages known, chat/options/resolveOptions known, chat/step/stepCalls messages, chat/values/held written, chat/view/ChatView shownMessages, chat/view/ChatView shownThreads,
     otp/machine/chart/chartTable tables, otp/machine/chart/chartTable strictTables, react/hooks/Conversation verbsKnown,
     react/observer/chart/stateChart drawings, server/access/blobUrls located, server/access/blobUrls parts`,
   live: `chat/model/references newBytes, chat/call/zombieTable tables, chat/inbox/inputReceipt series, chat/troupe/chatDirectory ofTroupe,

@@ -4,7 +4,7 @@
  * A request is retried only before its first event. A later failure belongs to the reply. The delay is a state of the
  * request's chart (`AdapterStreamMachine`, `waiting`), on the clock of its system.
  *
- * Implemented in `retryPolicy.ts` (the policy and the delays) and `../request/retryAttempts.ts` (the attempts).
+ * Implemented in `retryPolicy.ts` (the policy and the delays) and `../request/adapterRequest.ts` (the attempts).
  *
  * RETRY1. One policy decides, in one place: a step counts as one request, however often it was sent.
  * RETRY2. Only an `AdapterError` is retried, and only for the reasons the policy lists. Any other error is final.

@@ -10,5 +10,14 @@ export { withObject } from "./partialReply.ts"
 export type { PartialReply } from "./partialReply.ts"
 export { asShown, shown, shownError } from "./readableJson.ts"
 export { sha256 } from "./sha256.ts"
-export { copied, extended, identicalPrefix, isSame, samePrefix, sharing, sharingEach } from "./structuralSharing.ts"
-export { wellFormed, wellFormedEach } from "./wellFormed.ts"
+export {
+  copied,
+  extended,
+  identicalPrefix,
+  isSame,
+  samePrefix,
+  sharing,
+  sharingEach,
+  wellFormed,
+  wellFormedEach
+} from "./structuralSharing.ts"

@@ -1,14 +1,19 @@
 /**
- * Deep equality, structural sharing and deep copies of plain JSON. A field that is `undefined` equals a missing field.
+ * Deep equality, structural sharing, deep copies and well-formed texts of plain JSON. A field that is `undefined` equals a missing field.
  *
- * Owns: which lists grew from which.
+ * Owns: which lists grew from which, and which objects have been found well-formed.
  *
  * GROW1. Two additions of the same elements to a list of 32 or more return the same list. So a chat, its writes and its store copy a long thread once for each
  *        addition, and compare nothing of what was there before.
  * COPY1. Plain objects and lists are copied at every depth, each exactly once, so cycles stay cycles. Other values
  *        (dates, bytes, class instances, functions) are shared with the original.
  * COPY2. A getter is read once; in the copy it is a value. If the getter throws, `copied` throws.
+ * WELL1. Half a surrogate pair is no Unicode text: strict readers of JSON refuse a whole request that has one, and with it each
+ *        later request of the conversation. Inputs of users, decisions of persons and hooks, results and questions of tools,
+ *        and replies of models are well-formed when they enter a thread. Every message of a request is well-formed, wherever it came from. Every cut of a text
+ *        keeps pairs (`beginningOf`).
  */
+import { deepestLevels } from "./jsonSize.ts"
 
 /** Whether two plain values are deeply equal. */
 export const isSame = (left: unknown, right: unknown): boolean => {
@@ -61,7 +66,7 @@ interface Growth {
   wellFormed: number
 }
 
-export const growths = new WeakMap<ReadonlyArray<unknown>, Growth>()
+const growths = new WeakMap<ReadonlyArray<unknown>, Growth>()
 
 /** A shorter list is copied: the memory of its growth would cost more than the copy. */
 const shortest = 32
@@ -99,17 +104,17 @@ export const copied = <A>(value: A): A => {
   if (!isContainer(value)) return value
   const copy = shallow(value)
   let pending: Array<Record<string, unknown>> | undefined
-  let known: Map<Record<string, unknown>, Record<string, unknown>> | undefined
+  let copies: Map<Record<string, unknown>, Record<string, unknown>> | undefined
   for (let open: Record<string, unknown> | undefined = copy; open !== undefined; open = pending?.pop()) {
     for (const key of Object.keys(open)) {
       const inner = open[key]
       if (!isContainer(inner)) continue
-      known ??= new Map([[value, copy]])
+      copies ??= new Map([[value, copy]])
       pending ??= []
-      let kept = known.get(inner)
+      let kept = copies.get(inner)
       if (kept === undefined) {
         kept = shallow(inner)
-        known.set(inner, kept)
+        copies.set(inner, kept)
         pending.push(kept)
       }
       open[key] = kept
@@ -127,3 +132,55 @@ const isContainer = (value: unknown): value is Record<string, unknown> => {
 
 const shallow = (value: Record<string, unknown>): Record<string, unknown> =>
   Array.isArray(value) ? (Array.from<unknown>(value) as unknown as Record<string, unknown>) : { ...value }
+
+/** The value with well-formed texts and keys, in plain objects and lists; the same value if all of them are. */
+export const wellFormed = <A>(value: A): A => (isWellFormed(value, 0) ? value : (repaired(value, 0) as A))
+
+/** The list with well-formed elements; the same list if all of them are. An object is checked once, and so is the beginning of a list that grows. */
+export const wellFormedEach = <A extends object>(list: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const growth = growths.get(list)
+  for (let at = growth?.wellFormed ?? 0; at < list.length; at++)
+    if (!isChecked(list[at])) return list.map((element) => (isChecked(element) ? element : wellFormed(element)))
+  if (growth !== undefined) growth.wellFormed = Math.max(growth.wellFormed, list.length)
+  return list
+}
+
+/** Objects without half a surrogate pair. */
+const checked = new WeakSet<object>()
+
+const isChecked = (element: unknown): boolean => {
+  if (typeof element !== "object" || element === null) return isWellFormed(element, 0)
+  if (checked.has(element)) return true
+  if (!isWellFormed(element, 0)) return false
+  checked.add(element)
+  return true
+}
+
+/** The code that stores a value refuses deeper levels. */
+const deepest = 2 * deepestLevels
+
+const isWellFormed = (value: unknown, level: number): boolean => {
+  if (typeof value === "string") return value.isWellFormed()
+  if (typeof value !== "object" || value === null || level > deepest || !isContainer(value)) return true
+  // Every event and message passes here: the loops allocate nothing, and call nothing for a text.
+  if (Array.isArray(value)) {
+    for (const element of value) if (!isWellFormed(element, level + 1)) return false
+    return true
+  }
+  for (const key in value) {
+    if (!key.isWellFormed()) return false
+    const field: unknown = Reflect.get(value, key)
+    const isText = typeof field === "string"
+    if (isText ? !field.isWellFormed() : typeof field === "object" && !isWellFormed(field, level + 1)) return false
+  }
+  return true
+}
+
+const repaired = (value: unknown, level: number): unknown => {
+  if (typeof value === "string") return value.toWellFormed()
+  if (typeof value !== "object" || value === null || level > deepest || !isContainer(value)) return value
+  if (Array.isArray(value)) return value.map((element) => repaired(element, level + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key.toWellFormed(), repaired(field, level + 1)])
+  )
+}

@@ -1,8 +1,15 @@
-/** Reads a call's options once: refuses unknown keys and bad values, and fills in defaults. */
+/**
+ * Reads a call's options once: refuses unknown keys and bad values, and fills in defaults; the tools of a request, where the origin of tools has
+ * changed its list since the chat began.
+ *
+ * CURRENT1. A request has the present tools of each origin: tools that stayed keep their places, those that are gone are left out, and new ones
+ *           come last. So the declarations before the first change stay the same.
+ * CURRENT2. A list of which the program has left out or changed a tool gets no new ones: they would pass the program by.
+ */
 import { System } from "@troupe/otp"
 import type { ChatOptions, Schedule } from "./ChatOptions.ts"
 import { EngineError, type Finding, isRecord, unknownName, ValidationError } from "../errors/index.ts"
-import { withFinder, resolveModel, resolveParams, resolveTools } from "./deferredTools.ts"
+import { withFinder, resolveModel, resolveParams, resolveTools, isFinder } from "./deferredTools.ts"
 import * as Retry from "../adapter/retryPolicy.ts"
 import { type CallPlace, type ChatHandle, type Engine, inProcess, type Tool, type ToolExecutor } from "../tool/index.ts"
 import { defaultMaxToolResultCharacters, json, type ToolResultEncoder } from "../values/index.ts"
@@ -13,6 +20,7 @@ import { findingsOf, positive } from "./optionChecks.ts"
 import type { HaltedReason } from "../record/index.ts"
 import { Trace } from "./spans.ts"
 import type { CallTimeout } from "./callPolicy.ts"
+import type { ToolOrigin } from "../tool/index.ts"
 
 /** What a chat and its sub-agents spend. */
 export interface FamilySpending {
@@ -222,4 +230,57 @@ const checkToolChoice = (choice: ChatOptions["toolChoice"], tools: ReadonlyArray
 const checkEngine = (engine: unknown): void => {
   if (typeof engine === "object" && engine !== null && "tools" in engine && "params" in engine) return
   throw new EngineError("invalid_engine", { message: "This is no engine; Engine.make makes one" })
+}
+
+interface Current {
+  readonly lists: ReadonlyArray<ReadonlyArray<Tool>>
+  readonly tools: ReadonlyArray<Tool>
+  readonly toolsByName: ReadonlyMap<string, Tool>
+}
+
+const known = new WeakMap<ReadonlyArray<Tool>, Current>()
+
+/** The present tools of a list; `undefined` if they are those of the list. Every request asks, so that the loop calls nothing for a tool. */
+const currentOf = (tools: ReadonlyArray<Tool>): Current | undefined => {
+  for (const { origin } of tools) if (origin !== undefined) return changedOf(tools)
+  return undefined
+}
+
+const changedOf = (tools: ReadonlyArray<Tool>): Current | undefined => {
+  const origins = new Set(tools.flatMap(({ origin }) => origin ?? []))
+  const whole = Array.from(origins, (origin) => ({ origin, ...origin() })).filter(({ listed }) =>
+    listed.every((tool) => tools.includes(tool))
+  )
+  const lists = whole.map(({ current }) => current)
+  if (whole.every(({ listed, current }) => listed === current)) return undefined
+  const before = known.get(tools)
+  if (before !== undefined && before.lists.every((list, at) => list === lists[at])) return before
+  const now = withFinder(replaced(tools, new Map(whole.map(({ origin, current }) => [origin, current]))))
+  const made = { lists, tools: now, toolsByName: new Map(now.toReversed().map((tool) => [tool.name, tool])) }
+  known.set(tools, made)
+  return made
+}
+
+/** The present tools of an engine. */
+export const presentTools = (tools: ReadonlyArray<Tool>): ReadonlyArray<Tool> => currentOf(tools)?.tools ?? tools
+
+/** The options with the present tools. */
+export const withCurrentTools = (options: RunOptions): RunOptions => {
+  const current = currentOf(options.tools)
+  return current === undefined ? options : { ...options, tools: current.tools, toolsByName: current.toolsByName }
+}
+
+const replaced = (
+  tools: ReadonlyArray<Tool>,
+  lists: ReadonlyMap<ToolOrigin, ReadonlyArray<Tool>>
+): ReadonlyArray<Tool> => {
+  const stayed = tools
+    .filter((tool) => !isFinder(tool))
+    .flatMap((tool) => {
+      const list = tool.origin && lists.get(tool.origin)
+      return list === undefined ? [tool] : list.filter(({ name }) => name === tool.name)
+    })
+  const names = new Set(stayed.map(({ name }) => name))
+  const others = [...lists.values()].flat().filter(({ name }) => names.size !== names.add(name).size)
+  return [...stayed, ...others]
 }

@@ -1,8 +1,7 @@
 /** The named entries that lead from one record to another: their fold over the record before is the record. */
 import * as Equal from "effect/Equal"
-import type { Conversation } from "./Conversation.ts"
+import type { Conversation, OpenCall, OpenStep } from "./Conversation.ts"
 import { type Entry, evolve, saved } from "./entries.ts"
-import type { OpenCall, OpenStep } from "./OpenStep.ts"
 import { identicalPrefix } from "../json/index.ts"
 import type { Message } from "../model/index.ts"
 

@@ -21,8 +21,7 @@ import { setup } from "xstate"
 import { formatStatus, type PreflightError, StreamError } from "../errors/index.ts"
 import { emit } from "../events/index.ts"
 import { type Held, original } from "../values/index.ts"
-import { nextFallback, notifyRetry, type RetriedAttempt } from "./retryAttempts.ts"
-import { exhausted, request } from "./adapterRequest.ts"
+import { nextFallback, notifyRetry, type RetriedAttempt, exhausted, request } from "./adapterRequest.ts"
 import type { RequestEnv, RunnableRequest } from "./requestEnv.ts"
 import type {
   AdapterStreamContext,

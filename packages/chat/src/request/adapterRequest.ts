@@ -1,5 +1,5 @@
 /**
- * One attempt of a model request, from its opening to its release.
+ * One attempt of a model request, from its opening to its release; the attempts of a request: their adapter, their delays and their notices.
  *
  * Owns: the abort signal, the opening under way, the open stream. Does not own the phases, nor whether a refused request is
  * sent again (`AdapterStreamMachine`).
@@ -10,19 +10,21 @@
  * REQ3. The outlet holds a reference until the stream is released, so that a reader who leaves can wait for that.
  * STREAM1. An opened request is released exactly once, however it ends.
  */
-import type { Adapter, AdapterStream, Answerer } from "../adapter/index.ts"
-import { AdapterError, boundEnvironment } from "../errors/index.ts"
+import { AdapterError, boundEnvironment, isObject, isPreflightError, type PreflightError } from "../errors/index.ts"
 import { adapterOptions, AdapterSource } from "./adapterSource.ts"
-import { answeredBy, type Attempt, attemptOf, refused } from "./retryAttempts.ts"
 import { isPromiseLike, LazyAbortController, IdleTimeout } from "../async/index.ts"
 import type { TracedRequest } from "../options/index.ts"
-import { describe, held } from "../values/index.ts"
-import type { Request } from "../model/index.ts"
+import { describe, held, original } from "../values/index.ts"
 import { RequestCost } from "./requestCost.ts"
 import type { RunnableRequest, RequestEnv } from "./requestEnv.ts"
-import { StateMachine } from "@troupe/otp"
+import { StateMachine, System } from "@troupe/otp"
 import type { EventObject } from "xstate"
-import type { AdapterStreamEvent, AttemptPlace, RequestExhausted } from "./streamContext.ts"
+import type { AdapterStreamEvent, AttemptPlace, RequestExhausted, RequestRefused } from "./streamContext.ts"
+import { type Adapter, type AdapterStream, type Answerer, isSeveral, type Yielded } from "../adapter/index.ts"
+import { type AdapterEvent, emit } from "../events/index.ts"
+import type { Request } from "../model/index.ts"
+import * as Fallback from "../adapter/Fallback.ts"
+import * as Retry from "../adapter/retryPolicy.ts"
 
 /** The callbacks for a request's phases (REQ1). */
 export interface RequestListener {
@@ -199,4 +201,115 @@ export const request = StateMachine.fromCallback<
   })
   running.open(attemptOf(sent, place))
   return { close: () => running.release() }
+})
+
+/** One attempt to open a request. */
+interface Attempt {
+  readonly adapter: Adapter
+  readonly request: Request
+  /** The adapter and model of the reply, if a fallback gives it. */
+  readonly answerer: Answerer | undefined
+}
+
+/** The index of the fallback after an attempt. */
+export const nextFallback = ({ fallback }: AttemptPlace): number => (fallback === undefined ? 0 : fallback + 1)
+
+const fallbackAt = ({ options }: RunnableRequest, index: number): Fallback.Fallback | undefined =>
+  options.engine.fallbacks?.[index]
+
+/** The attempt at a place. */
+const attemptOf = (sent: RunnableRequest, { fallback: index }: AttemptPlace): Attempt => {
+  const fallback = index === undefined ? undefined : fallbackAt(sent, index)
+  if (index === undefined || fallback === undefined)
+    return { adapter: sent.adapter, request: sent.request, answerer: undefined }
+  const chosen = "adapter" in fallback ? fallback : { adapter: fallback, model: undefined }
+  const model = chosen.model ?? sent.request.model
+  const said = model === undefined ? {} : { model }
+  return {
+    adapter: chosen.adapter,
+    request: { ...sent.request, ...said },
+    answerer: { index, adapter: chosen.adapter.name, ...said }
+  }
+}
+
+/** The refusal of the attempt at a place, with what the policy and the fallbacks decide. The jitter is drawn here. */
+const refused = (sent: RunnableRequest, place: AttemptPlace, error: unknown): RequestRefused => {
+  const { retry, system } = sent.options
+  return {
+    type: "request.refused",
+    error: held(refusalOf(error)),
+    delayMs: Retry.delayBefore(place.attempt + 1, error, retry, () => System.random(system, "retries")),
+    movesAlong: fallbackAt(sent, nextFallback(place)) !== undefined && Fallback.movesAlong(error)
+  }
+}
+
+const refusalOf = (error: unknown): PreflightError =>
+  isPreflightError(error)
+    ? error
+    : new AdapterError("unknown", {
+        cause: error,
+        message: `The adapter could not open the request: ${describe(error)}`
+      })
+
+/** The refused attempt before a delay. */
+export interface RetriedAttempt extends AttemptPlace, Pick<RequestRefused, "error" | "delayMs"> {}
+
+/** A delay of more than this has an event (RETRY5), in milliseconds. */
+const longDelayMs = 1_000
+
+/** Reports a delay: a long one as an event, and each to `onRetry`, whose exceptions and rejections are rethrown to the reader. */
+export const notifyRetry = (sent: RunnableRequest, retried: RetriedAttempt): void => {
+  const { collector, options, outlet } = sent
+  const { attempt, delayMs = 0 } = retried
+  const error = original(retried.error)
+  if (!(error instanceof AdapterError)) return
+  const adapter = attemptOf(sent, retried).adapter.name
+  if (delayMs > longDelayMs) {
+    const { reason } = error
+    const retryAt = Math.ceil(options.system.clock.now() + delayMs)
+    const event = {
+      type: "request_delayed",
+      waitMs: Math.ceil(delayMs),
+      retryAt,
+      attempt,
+      adapter,
+      reason
+    } as const
+    collector.apply(event)
+    emit(outlet, [event])
+  }
+  if (options.onRetry === undefined) return
+  try {
+    const returned: unknown = options.onRetry({ attempt, delayMs, error, adapter, requestId: options.requestId })
+    if (isPromiseLike(returned)) Promise.resolve(returned).catch((thrown: unknown) => outlet.fail(thrown))
+  } catch (thrown) {
+    outlet.fail(thrown)
+  }
+}
+
+/** The stream of a fallback, whose `message_started` names the adapter and model. All later events pass unchanged. */
+const answeredBy = (stream: AdapterStream, answerer: Answerer): AdapterStream => ({
+  [Symbol.asyncIterator]: () => {
+    const iterator = stream[Symbol.asyncIterator]()
+    let started = false
+    const marked = (event: AdapterEvent): AdapterEvent => {
+      if (started || !isObject(event) || event.type !== "message_started") return event
+      started = true
+      const { model } = answerer
+      const metadata = { ...(model !== undefined && { model }), ...event.metadata, fallback: answerer }
+      return { ...event, metadata }
+    }
+    const mark = (result: IteratorResult<Yielded>): IteratorResult<Yielded> => {
+      if (result.done === true) return result
+      const { value } = result
+      return { done: false, value: isSeveral(value) ? value.map(marked) : marked(value) }
+    }
+    return {
+      next: () => (started ? iterator.next() : iterator.next().then(mark)),
+      return: async () => {
+        await iterator.return?.()
+        return { done: true, value: undefined }
+      }
+    }
+  }
 })

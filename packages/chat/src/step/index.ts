@@ -15,7 +15,6 @@ export type { Asked, Decided } from "./childAsks.ts"
 export { compactingAfter, Compactions, leadsToCompaction } from "./compactionRun.ts"
 export type { Compacting, CompactionOpening, CompactionStep } from "./compactionRun.ts"
 export { boundDecision, checkedDecision } from "./decisionChecks.ts"
-export { leftOut } from "./decisions.ts"
 export {
   finalized,
   finalizeOf,
@@ -31,6 +30,7 @@ export type { Finalize, AnswerForm } from "./finalAnswer.ts"
 export { Journal, withJournal } from "./journal.ts"
 export { lastFingerprint, unproductiveRounds } from "./loopGuards.ts"
 export {
+  leftOut,
   asksIn,
   decide,
   decidedBefore,

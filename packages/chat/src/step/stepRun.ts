@@ -22,9 +22,8 @@ import type { ToolCall } from "../model/index.ts"
 import type { OpenCall, OpenStep, StepResult } from "../record/index.ts"
 import { adapterIn, type ReadReply, requestOf, type RunnableRequest } from "../request/index.ts"
 import { newStepId, toolFor } from "../tool/index.ts"
-import { describe } from "../values/index.ts"
-import { held, original } from "../values/index.ts"
-import { goingOnWith } from "./decisions.ts"
+import { describe, held, original } from "../values/index.ts"
+import { goingOnWith } from "./openCalls.ts"
 import type { Journal } from "./journal.ts"
 import {
   type EndedStep,

@@ -1,6 +1,5 @@
 /** What the store has of the chat of a storm. */
-import type { Conversation } from "../../src/record/Conversation.ts"
-import type { OpenCall } from "../../src/record/OpenStep.ts"
+import type { Conversation, OpenCall } from "../../src/record/Conversation.ts"
 import { openToolCalls } from "../../src/step/openCalls.ts"
 import type { Commit } from "../../src/store/commitLog.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"

@@ -25,7 +25,7 @@ import {
   text,
   valueOf
 } from "./arbitrary.ts"
-import type { OpenStep } from "../../src/record/OpenStep.ts"
+import type { OpenStep } from "../../src/record/Conversation.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
 import { ConversationStatus } from "../../src/record/Conversation.ts"
 

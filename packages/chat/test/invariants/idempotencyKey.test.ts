@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
-import type { Conversation } from "../../src/record/Conversation.ts"
+import type { Conversation, OpenCall } from "../../src/record/Conversation.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { idempotencyKey } from "../../src/tool/idempotencyKey.ts"
@@ -11,7 +11,6 @@ import { runToolCalls } from "../../src/session/ToolRunner.ts"
 import * as Usage from "../../src/model/Usage.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, hi, says } from "../double/scripts.ts"
-import type { OpenCall } from "../../src/record/OpenStep.ts"
 
 const check = leakCheck()
 

@@ -1,5 +1,5 @@
 /**
- * The kernel of one system.
+ * The kernel of one system, and the turn of a process: its first run, or a slice of its messages.
  *
  * Owns the process table, the names, the run queue, the queue of posted signals, and the counts of timers and fibers. It
  * does not handle links or behaviours.
@@ -8,6 +8,8 @@
  * KERN2. Signals are delivered one after another, in the order they were posted: an exit that causes exits does not
  *        recurse.
  * KERN3. `current` is the process that has its turn, and `undefined` between turns.
+ * KTURN1. A dead or busy process takes no message.
+ * KTURN2. An unexpected error thrown by a behaviour is the exit reason of its process, never of the next one.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -31,9 +33,10 @@ import {
   type Signal,
   ProcessTable
 } from "./cell.ts"
+import { RunQueue, slice } from "./runQueue.ts"
 import { MailboxTask } from "./mailbox.ts"
-import { RunQueue } from "./runQueue.ts"
-import { turn } from "./turn.ts"
+import { die } from "./exit.ts"
+import { wake } from "./delivery.ts"
 
 const passive: Behaviour = { kind: "system" }
 
@@ -201,5 +204,52 @@ export class SystemKernel implements Kernel {
   /** Records a message that no process took. */
   undelivered(kind: "dead" | "unexpected", target: Pid | Name, message: unknown): void {
     if (!(message instanceof MailboxTask)) this.#reports?.undelivered(this, kind, target, message)
+  }
+}
+
+const begin = (cell: Cell): void => cell.behaviour.begin?.(cell)
+
+const take = (cell: Cell, message: unknown): void => {
+  if (message instanceof MailboxTask) message.run()
+  else cell.behaviour.handle?.(cell, message)
+}
+
+/** Records that a busy process may have finished its message. */
+export const settled = (cell: Cell): void => {
+  if (cell.busy) return
+  cell.handling = undefined
+  cell.kernel.observer?.settled(cell)
+}
+
+/** Gives a process its turn; returns how many messages it took. */
+export const turn = (cell: Cell): number => {
+  if (cell.dead || cell.busy) return 0
+  const { kernel } = cell
+  const before = kernel.current
+  kernel.current = cell
+  let count = 0
+  try {
+    if (!cell.begun) {
+      cell.begun = true
+      if (kernel.observer === undefined) begin(cell)
+      else kernel.observer.handle(cell, undefined, begin)
+    }
+    if (cell.behaviour.handle === undefined) return count
+    while (count < slice && !cell.dead && !cell.busy && cell.mailbox !== undefined && cell.mailbox.size > 0) {
+      count++
+      const message = cell.mailbox.shift()
+      cell.handling = message
+      const { observer } = kernel
+      if (observer === undefined) take(cell, message)
+      else observer.handle(cell, message, take)
+      if (!cell.busy) cell.handling = undefined
+    }
+    return count
+  } catch (error) {
+    die(cell, error, "own")
+    return 1
+  } finally {
+    kernel.current = before
+    if (cell.mailbox !== undefined && cell.mailbox.size > 0) wake(cell)
   }
 }

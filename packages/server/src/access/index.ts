@@ -1,11 +1,10 @@
 /** Access control: owners, their limits, permissions, origins and ids of chats. */
 export { check, checkDecision, checkName, permittedOf, withAgent } from "./authorization.ts"
 export type { May, Permitted } from "./authorization.ts"
-export { checkOrigin, open, preflight } from "./origins.ts"
-export { urlOfSource, withBlobUrls } from "./blobUrls.ts"
+export { urlOfSource, withBlobUrls, checkRoom, fileBytesIn } from "./blobUrls.ts"
 export type { ShownSource } from "./blobUrls.ts"
 export { withOwnChildren } from "./childIds.ts"
-export { checkRoom, fileBytesIn } from "./ownerFiles.ts"
+export { checkOrigin, open, preflight } from "./origins.ts"
 export { Owners, usageElsewhere, usageHere } from "./ownerLimits.ts"
 export type { Usage, Wait } from "./ownerLimits.ts"
 export { allShown, withoutToolErrors } from "./toolErrors.ts"

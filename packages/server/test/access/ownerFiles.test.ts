@@ -1,7 +1,7 @@
 import { Fake } from "@troupe/chat"
 import { Store } from "@troupe/chat/store"
 import { describe, expect, test } from "vitest"
-import { fileBytesIn } from "../../src/access/ownerFiles.ts"
+import { fileBytesIn } from "../../src/access/blobUrls.ts"
 import { codeOf, served } from "../double/served.ts"
 
 const picture = (bytes: number, fill = 1) => Buffer.alloc(bytes, fill).toString("base64")
