@@ -57,6 +57,8 @@ export class McpHost implements McpServer {
   #ahead: McpConnection | undefined
   /** The next start of a connection: resolves with its failure. */
   #opening = Promise.withResolvers<unknown>()
+  /** The end of the start that runs. */
+  #starting: Promise<unknown> | undefined
   #pid: Pid | undefined
   health: McpHealth = { status: "stopped", failedStarts: 0 }
 
@@ -140,6 +142,7 @@ export class McpHost implements McpServer {
     const opening = this.#opening
     this.#prior = undefined
     this.#opening = Promise.withResolvers()
+    this.#starting = opening.promise
     try {
       const listed = await connection.open(prior)
       this.#prior = connection.prior
@@ -150,6 +153,8 @@ export class McpHost implements McpServer {
       this.#askToSignIn(signInPage(error))
       opening.resolve(error)
       throw error
+    } finally {
+      this.#starting = undefined
     }
   }
 
@@ -158,17 +163,17 @@ export class McpHost implements McpServer {
     const pid = this.#pid
     if (this.health.signIn === undefined || pid === undefined || !Process.isAlive(pid)) return
     if (!(await this.isSignedIn())) throw new McpError("sign_in_required", this.name)
-    const opened = this.#nextStart(pid)
+    const opened = this.#ended(pid, this.#opening.promise)
     Process.send(pid as Pid<{ readonly restart: true }>, { restart: true })
     const failure = await opened
     if (failure !== undefined) throw failure
   }
 
-  /** Resolves with the failure of the next start of a connection, or of the process that ends before. */
-  #nextStart(pid: Pid): Promise<unknown> {
+  /** Resolves with the failure of a start of a connection, or of the process that ends before. */
+  #ended(pid: Pid, start: Promise<unknown>): Promise<unknown> {
     const { promise: ended, resolve } = Promise.withResolvers<unknown>()
     const forget = Process.onExit(pid, () => resolve(new McpError("not_connected", this.name)))
-    return Promise.race([this.#opening.promise, ended]).finally(forget)
+    return Promise.race([start, ended]).finally(forget)
   }
 
   /** Whether the storage has tokens for a server that waits for a sign-in. */
@@ -235,7 +240,9 @@ export class McpHost implements McpServer {
     const pid = this.#pid
     const { status, signIn } = this.health
     const isStarting = status === "waiting" && signIn === undefined && this.#current === undefined
-    if (answered !== undefined && isStarting && pid !== undefined) await this.#nextStart(pid)
+    // The race: (1) the start begins; (2) the answer comes. It waits for this start, and not for the one after it.
+    if (answered !== undefined && isStarting && pid !== undefined)
+      await this.#ended(pid, this.#starting ?? this.#opening.promise)
     return this.#connected()
   }
 

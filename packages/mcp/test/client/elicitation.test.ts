@@ -170,6 +170,30 @@ test("ELICIT2. the outcome is unknown when a server of the older protocol, which
   }
 })
 
+test("MCPH8. an answer that comes while the server starts again waits for that start", async () => {
+  const gate = Promise.withResolvers<void>()
+  let starts = 0
+  let theirs: InMemoryTransport | undefined
+  const transport = (): InMemoryTransport => {
+    const [ours, other] = InMemoryTransport.createLinkedPair()
+    theirs = other
+    starts += 1
+    void (starts === 1 ? Promise.resolve() : gate.promise).then(() => shop([])().connect(other))
+    return ours
+  }
+  const options = { protocol: "older", restarts: { firstDelayMs: 1 } } as const
+  const { troupe, chat, mcp } = await begin({ transport }, Store.memory(), options)
+  await chat.send("Order").result()
+  const [wait] = (await troupe.waiting()).waits
+  await theirs?.close()
+  await expect.poll(() => starts).toBe(2)
+  const answered = chat.approve(wait?.toolCallId ?? "", answers({ count: 2 })).result()
+  await expect.poll(() => chat.getSnapshot()?.context.toolCalls).toMatchObject([{ status: "running" }])
+  gate.resolve()
+  expect((await answered).pendingApprovals).toMatchObject([{ kind: "unknown_outcome" }])
+  expect(mcp.health.status).toBe("connected")
+})
+
 test("MCPT4. a call that writes is unknown when the server dies while it runs, and the call is not repeated", async () => {
   let calls = 0
   let theirs: InMemoryTransport | undefined
