@@ -231,7 +231,8 @@ export const workloadOf = ({ pauseMs, writeMs, asks = () => false, node }: Workl
         answer: (input) => `Dug ${input}.`
       }),
       tools: [note, survey],
-      turnEnds: "now",
+      // The readers of a storm leave after the last answer.
+      turnEnds: node === undefined ? "now" : "with_tasks",
       permissions: { ask: asksForNotes }
     },
     scout: {
