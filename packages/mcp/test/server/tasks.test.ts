@@ -123,8 +123,12 @@ test("MCPTASK4. a task of the newer protocol that asks goes on with the answer o
 })
 
 test("MCPTASK2. a cancel ends a task that asks", async () => {
-  const { running, methods, stop } = await asking("newer", () => new Promise(() => {}))
-  await expect.poll(() => methods().filter((method) => method === "tasks/get").length).toBeGreaterThan(1)
+  const asked = Promise.withResolvers<void>()
+  const { running, methods, stop } = await asking("newer", () => {
+    asked.resolve()
+    return new Promise(() => {})
+  })
+  await asked.promise
   stop.abort()
   await expect(running).rejects.toThrow()
   await expect.poll(methods).toContain("tasks/cancel")
