@@ -6,7 +6,9 @@
 import * as z from "zod"
 import { type Finding, findingsFor, isRecord, nameProblem, text, unknownOption } from "../errors/index.ts"
 import { type Budget, type ChatOptions, chatOptionTypes, EngineOptions } from "../options/index.ts"
+import type { Tool } from "../tool/index.ts"
 import { handoffTool } from "./handoffTool.ts"
+import { addresseeWords } from "./messageTools.ts"
 import { type Team, team, teamFindings } from "./team.ts"
 import { unknownAgent } from "./unknownAgent.ts"
 
@@ -114,13 +116,21 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> => {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** A finding for each tool that starts an agent which there is not. */
+/** A finding for each tool that starts, or addresses, an agent which there is not. */
 const subagentFindings = (tools: unknown, agentNames: ReadonlySet<string>): ReadonlyArray<Finding> =>
   (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, index): ReadonlyArray<Finding> => {
-    const agent = isRecord(tool) ? tool["subagent"] : undefined
-    if (typeof agent !== "string" || agentNames.has(agent)) return []
+    const { subagent, addresses = [] } = isRecord(tool) ? (tool as Partial<Tool>) : {}
+    const unknown = (does: string, agent: string): Finding => {
+      return {
+        field: ["tools", index],
+        reason: `${does} the agent ${agent}, which is ${unknownAgent(agent, agentNames)}`
+      }
+    }
     return [
-      { field: ["tools", index], reason: `starts the agent ${agent}, which is ${unknownAgent(agent, agentNames)}` }
+      ...(subagent === undefined || agentNames.has(subagent) ? [] : [unknown("starts", subagent)]),
+      ...addresses
+        .filter((to) => !addresseeWords.includes(to) && !agentNames.has(to))
+        .map((to) => unknown("addresses", to))
     ]
   })
 

@@ -54,6 +54,9 @@ const askOptions = z.strictObject(
   "must_be_an_object of options"
 )
 
+/** The words of `to` that name no agent. */
+export const addresseeWords: ReadonlyArray<string> = ["parent", "children", "siblings", "team"]
+
 const usual: Addressees = ["parent", "children"]
 
 /**
@@ -88,8 +91,8 @@ const messageTool = (
     timeoutMs
   }: { readonly name: string; readonly description: string; readonly timeoutMs: number | undefined },
   how: Pick<AgentMessage, "kind" | "allowed" | "whenBusy">
-): Tool =>
-  make({
+): Tool => {
+  const made = make({
     name,
     description,
     parameters,
@@ -116,6 +119,8 @@ const messageTool = (
       })
     }
   })
+  return { ...made, addresses: how.allowed }
+}
 
 const check = (options: typeof messageOptions | typeof askOptions, input: unknown): void => {
   const found = findingsFor(options, input, (part) => unknownOption(part, Object.keys(options.shape)))

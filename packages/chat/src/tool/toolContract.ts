@@ -262,6 +262,8 @@ export interface Tool {
   readonly handoff?: AgentRef | undefined
   /** The name of the agent that a call starts as a sub-agent; the tools of `Agents.subagent` have it. */
   readonly subagent?: string | undefined
+  /** Whom a message of the tool may address; the tools of `Agents.message` and `Agents.ask` have it. */
+  readonly addresses?: ReadonlyArray<string> | undefined
 }
 
 /**

@@ -5,6 +5,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { calls, said, says } from "../double/scripts.ts"
 import { childrenIn, delegates, delegation } from "../double/subagents.ts"
 import { subagent } from "../../src/agents/subagentTool.ts"
+import { message } from "../../src/agents/messageTools.ts"
 import { livingChatsOf } from "../../src/troupe/chatDirectory.ts"
 import type { RunningTroupe } from "../../src/troupe/Troupe.ts"
 import { text } from "../../src/model/Message.ts"
@@ -158,6 +159,14 @@ test("a tool of an agent that the Troupe lacks is refused at the start, and a co
       /tools\.0: starts the agent reserch, which is unknown; did you mean research\?/
     )
   }
+})
+
+test("a tool that addresses an agent that the Troupe lacks is refused at the start", async () => {
+  const { options } = delegation(check, answering)
+  const tools = [message({ to: ["parent", "team", "reserch"] })]
+  await expect(check.troupe({ ...options, tools })).rejects.toThrow(
+    /tools\.0: addresses the agent reserch, which is unknown; did you mean research\?/
+  )
 })
 
 test("SUB6 a list leaves children out unless it is asked for them, and a deletion removes them with their root", async () => {

@@ -14,7 +14,7 @@ export const say = async (chat: LocalChatRef, text: string, { write, confirm }: 
   for (;;) {
     for await (const event of turn) {
       if (event.type === "text_delta") write(event.delta)
-      if (event.type === "tool_execution_started") write(`  ${event.name} runs …\n`)
+      if (event.type === "tool_execution_completed") write(`  ${event.name}: ${event.outcome}\n`)
       if (event.type === "error") write(`  ${event.error instanceof Error ? event.error.message : String(event.error)}`)
     }
     const { pendingApprovals = [] } = await turn.result()

@@ -18,7 +18,7 @@ afterEach(() => troupe.stop())
 
 test("an answer is shown", async () => {
   await say(await troupe.chat("c1"), "Where is order 7?", { write, confirm: refuse })
-  expect(shown).toContain("look_up_order runs …")
+  expect(shown).toContain("look_up_order: completed")
   expect(shown).toContain("sent on Monday")
 })
 
