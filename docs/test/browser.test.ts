@@ -32,9 +32,7 @@ const ruledByColour = ["color-contrast", "link-in-text-block"]
 
 /** Whether the built page of an address has an example with a button. */
 const hasExample = (path: string): boolean =>
-  readFileSync(join(import.meta.dirname, "../dist/site", `${path === "/" ? "/index" : path}.html`), "utf8").includes(
-    "run-example"
-  )
+  readFileSync(join(import.meta.dirname, "../dist/site", `${path}.html`), "utf8").includes("run-example")
 
 describe("the site", { skip: place === null }, () => {
   let browser: Browser

@@ -5,7 +5,7 @@
  * **Details**: npm makes two projects. One has the versions of this workspace, the other each peer at the lower end of its range,
  * without the packages that need an exact version of one. Both run on the oldest Node that is supported, and on the Node of the
  * workspace. pnpm and Bun install what the README names, and run its program; Bun and Deno run it too. The folder is deleted at the
- * end, unless `--keep` is given.
+ * end, unless `--keep` is given. The documentation site is built, and opened in a browser.
  *
  * RELEASE2. npm, pnpm and Bun install the published packages in a fresh folder, and the program of the README runs there.
  *

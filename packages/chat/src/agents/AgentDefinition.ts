@@ -120,17 +120,14 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> => {
 const subagentFindings = (tools: unknown, agentNames: ReadonlySet<string>): ReadonlyArray<Finding> =>
   (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, index): ReadonlyArray<Finding> => {
     const { subagent, addresses = [] } = isRecord(tool) ? (tool as Partial<Tool>) : {}
-    const unknown = (does: string, agent: string): Finding => {
-      return {
-        field: ["tools", index],
-        reason: `${does} the agent ${agent}, which is ${unknownAgent(agent, agentNames)}`
-      }
-    }
+    const unknown = (does: string, agent: string): Finding => ({
+      field: ["tools", index],
+      reason: `${does} the agent ${agent}, which is ${unknownAgent(agent, agentNames)}`
+    })
+    const known = new Set<string>([...agentNames, ...addresseeWords])
     return [
       ...(subagent === undefined || agentNames.has(subagent) ? [] : [unknown("starts", subagent)]),
-      ...addresses
-        .filter((to) => !addresseeWords.includes(to) && !agentNames.has(to))
-        .map((to) => unknown("addresses", to))
+      ...addresses.filter((to) => !known.has(to)).map((to) => unknown("addresses", to))
     ]
   })
 

@@ -10,8 +10,11 @@ import { findingsFor, ToolError, unknownOption, ValidationError } from "../error
 import { type AgentMessage, make, type Tool } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 
+/** The words of `to` that name no agent. */
+export const addresseeWords = ["parent", "children", "siblings", "team"] as const
+
 /** Whom a tool may address: the agent that called this one, those that it called, those that its caller called, its team, or agents by name. */
-type Addressees = ReadonlyArray<"parent" | "children" | "siblings" | "team" | (string & {})>
+type Addressees = ReadonlyArray<(typeof addresseeWords)[number] | (string & {})>
 
 /** The tool of messages. */
 export interface MessageOptions {
@@ -40,7 +43,7 @@ const parameters = z.strictObject({
 
 const shape = {
   name: z.unknown().optional(),
-  to: z.array(z.string(), 'must_be_a_list of "parent", "children", "siblings" or names of agents').optional(),
+  to: z.array(z.string(), 'must_be_a_list of "parent", "children", "siblings", "team" or names of agents').optional(),
   whenBusy: z.enum(["steer", "queue"], 'must_be_"steer" or "queue"').optional(),
   timeoutMs: z.unknown().optional()
 }
@@ -53,9 +56,6 @@ const askOptions = z.strictObject(
   { name: shape.name, to: shape.to, timeoutMs: shape.timeoutMs },
   "must_be_an_object of options"
 )
-
-/** The words of `to` that name no agent. */
-export const addresseeWords: ReadonlyArray<string> = ["parent", "children", "siblings", "team"]
 
 const usual: Addressees = ["parent", "children"]
 

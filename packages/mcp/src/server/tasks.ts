@@ -49,7 +49,7 @@ interface Task {
   readonly createdAt: number
   updatedAt: number
   readonly cancel: AbortController
-  result: Promise<CallToolResult>
+  readonly result: Promise<CallToolResult>
   asked: Asked | undefined
   end: End | undefined
 }
@@ -98,17 +98,21 @@ export class Tasks {
         if (first !== undefined) return first
       }
       const now = clock.now()
+      const asks = (asked: Asked | undefined): void => {
+        task.asked = asked
+      }
       const task: Task = {
         id: System.uuid(troupe.system, "task"),
         owner: caller.owner,
         createdAt: now,
         updatedAt: now,
         cancel,
-        result: running.then(withoutForms),
+        result: (isNew ? followed(running, { asks, context: within, call }) : running.then(withoutForms)).catch(
+          (error: unknown) => failure(String(error))
+        ),
         asked: undefined,
         end: undefined
       }
-      if (isNew) task.result = followed(task, running, within, call)
       this.#all.set(task.id, task)
       void ended(task, clock)
       const made = { content: [], structuredContent: { text: "", conversation: "" } }
@@ -163,13 +167,16 @@ export class Tasks {
   }
 }
 
+/** How a task is followed: `asks` shows what it asks now, and `call` goes on with the answers until the signal of `context` is aborted. */
+interface Following {
+  readonly asks: (asked: Asked | undefined) => void
+  readonly context: ServerContext
+  readonly call: (context: ServerContext) => Promise<Answered>
+}
+
 /** The result of a task, which asks before it (MCPTASK4). */
-const followed = async (
-  task: Task,
-  first: Promise<Answered>,
-  context: ServerContext,
-  call: (context: ServerContext) => Promise<Answered>
-): Promise<CallToolResult> => {
+const followed = async (first: Promise<Answered>, { asks, context, call }: Following): Promise<CallToolResult> => {
+  const { signal } = context.mcpReq
   let answered = await first
   for (let round = 1; isInputRequiredResult(answered); round++) {
     const { inputRequests = {}, requestState } = answered
@@ -177,11 +184,12 @@ const followed = async (
     const requests = Object.fromEntries(Object.entries(inputRequests).map(([id, asked]) => [idOf(id), asked]))
     const { promise, resolve } = Promise.withResolvers<void>()
     const responses: Record<string, unknown> = {}
-    task.asked = { requests, responses, answered: resolve }
-    const { signal } = task.cancel
-    signal.addEventListener("abort", () => resolve(), { once: true })
+    asks({ requests, responses, answered: resolve })
+    const abort = (): void => resolve()
+    signal.addEventListener("abort", abort, { once: true })
     if (!signal.aborted) await promise
-    task.asked = undefined
+    signal.removeEventListener("abort", abort)
+    asks(undefined)
     if (signal.aborted) return failure("The task was cancelled while it asked")
     const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((id) => [id, responses[idOf(id)]]))
     const mcpReq = { ...context.mcpReq, inputResponses, requestState: () => requestState as never }
@@ -191,7 +199,6 @@ const followed = async (
 }
 
 const ended = async (task: Task, clock: Pick<System.System["clock"], "now">): Promise<void> => {
-  task.result = task.result.catch((error: unknown) => failure(String(error)))
   const result = await task.result
   task.updatedAt = clock.now()
   task.end = { status: task.cancel.signal.aborted ? "cancelled" : "completed", result }

@@ -57,5 +57,11 @@ export const words = (name: string): string => name.replaceAll("_", " ")
 /** A value as JSON, indented. */
 export const json = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
+/** The name by which agents call the agent of a chat: the short id of a sub-agent, or `parent`. */
+export const nameOfAgent = (chat: string): string => {
+  const own = chat.slice(chat.lastIndexOf("/~/") + 3)
+  return chat.includes("/~/") ? own.replace(/-(\w{8})\w*$/u, "-$1") : "parent"
+}
+
 /** The message of an error. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error))

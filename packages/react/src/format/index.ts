@@ -10,6 +10,7 @@ export {
   json,
   mark,
   money,
+  nameOfAgent,
   plural,
   timeOfDay,
   words

@@ -12,9 +12,3 @@ export const titledLabel = (
   const title = chat !== undefined && label.startsWith("Chat ") ? titleOf?.(chat) : undefined
   return title === undefined ? label.replace(subAgent, "Chat $1") : `Chat ${title}`
 }
-
-/** The name by which agents call the agent of a chat: the short id of a sub-agent, or `parent`. */
-export const nameOfAgent = (chat: string): string => {
-  const own = chat.slice(chat.lastIndexOf("/~/") + 3)
-  return chat.includes("/~/") ? own.replace(/-(\w{8})\w*$/u, "-$1") : "parent"
-}

@@ -1,5 +1,6 @@
 /** One message, with its calls and what can be done with it. */
 import { memo, type ReactNode, useState } from "react"
+import { nameOfAgent } from "../../format/index.ts"
 import { type CallVerbs, ToolCall } from "../call/index.ts"
 import { contentOf, Markdown, type MarkdownProps, Reasoning, Sources } from "../message/index.ts"
 import { Button, classOf, CopyButton, Fault, type PartProps, type UndoOptions, useAttempt } from "../parts/index.ts"
@@ -28,7 +29,8 @@ const agentOf = ({ metadata }: MessageProps["entry"]["message"]): string | undef
   const sender: unknown = metadata?.["from"]
   const chat: unknown = typeof sender === "object" && sender !== null ? Reflect.get(sender, "chat") : undefined
   if (typeof chat !== "string") return undefined
-  return chat.includes("/~/") ? `From the agent ${chat.slice(chat.lastIndexOf("/") + 1)}` : "From the agent above"
+  const name = nameOfAgent(chat)
+  return `From the agent ${name === "parent" ? "above" : name}`
 }
 
 /** A message of a person or a model: text, reasoning, calls and sources. It can be copied; a question can be edited, an answer regenerated. */
