@@ -5,7 +5,7 @@
  */
 import type { Event } from "@troupe/chat/events"
 import type { PendingApproval } from "@troupe/chat/tools"
-import { eventText } from "./chatReply.ts"
+import { eventText } from "./eventJson.ts"
 
 type ChildEvent = Extract<Event, { readonly type: "child_event" }>
 

@@ -23,15 +23,14 @@ export {
   sentMetadata,
   standingOf,
   stepsOf,
-  valueOf,
-  eventText,
-  resultText
+  valueOf
 } from "./chatReply.ts"
 export type { StepMessages } from "./chatReply.ts"
 export { childData, compactedData, isAnswered, isBelow } from "./childData.ts"
 export { WirePart, checkedAnswer, checkedContent, checkedLength, checkedResult, filePart } from "./clientContent.ts"
 export type { CallResult } from "./clientContent.ts"
 export { manualTool } from "./clientTools.ts"
+export { eventText, resultText } from "./eventJson.ts"
 export { ownSplice } from "./ownSplice.ts"
 export { before, behind, endOfHistory, forkedAt, rewound } from "./rewindThread.ts"
 export type { Place } from "./rewindThread.ts"
