@@ -332,6 +332,7 @@ const cursorOf = (after: string): number | undefined => (/^\d{1,15}$/.test(after
 /** How long a blob may wait for the entry or the input that names it, in milliseconds: an hour. */
 const blobWaitMs = 3_600_000
 
+/** The blobs of one conversation: copies of their bytes, and when each was stored. The entries and inputs that name them are elsewhere. */
 class MemoryBlobs {
   readonly #kept = new Map<string, { readonly bytes: Uint8Array; storedAt: number; isNamed: boolean }>()
 

@@ -99,7 +99,7 @@ export const waitOptions = ({ owner = "", kind, agent, limit = 50, after }: Wait
   return { owner, kind, agent, limit, after: place }
 }
 
-/** An index by id. */
+/** Conversations by their ids, and by the part up to the first slash, which on a server is the owner's name. */
 export class PrefixIndex<Log> {
   readonly #byId = new Map<string, Log>()
   readonly #byPart = new Map<string, Map<string, Log>>()

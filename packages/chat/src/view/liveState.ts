@@ -226,7 +226,7 @@ export interface DraftKeeping {
   readonly keep: (draft: Draft) => void
 }
 
-/** The drafts of one reply. */
+/** The drafts of one reply: its text while it streams, so that little is lost when the program ends. The step's collector has the text. */
 export class Drafts {
   readonly #id: string
   readonly #keeping: DraftKeeping

@@ -303,6 +303,7 @@ interface Neighbour<Entry> {
   younger: Entry | undefined
 }
 
+/** The living processes of a system, in start order: a linked list, so that the table itself uses no memory and is never resized. */
 export class ProcessTable<Entry extends Neighbour<Entry>> {
   #oldest: Entry | undefined = undefined
   #youngest: Entry | undefined = undefined

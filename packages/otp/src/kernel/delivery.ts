@@ -55,6 +55,7 @@ export const stopReceiving = (cell: Cell, receiver: Receiver): void => {
   cell.receivers = left === undefined || left.length === 0 ? undefined : left
 }
 
+/** Runs at most once, and never after `close`. While it waits, and only then, its kernel counts it and its process owns it. */
 export class Timer implements Resource {
   readonly kernel: Kernel
   readonly #owner: Cell | undefined

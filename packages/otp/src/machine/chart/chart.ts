@@ -419,6 +419,7 @@ export interface LiveChild {
   readonly stop: () => void
 }
 
+/** None, one, or a map of several by their ids: an empty map would use more memory than the rest of a chart. */
 type ChartChildren = ChildStart | Map<string, ChildStart> | undefined
 
 /** The children, in the order of their start. */
